@@ -46,7 +46,7 @@ const OF_BODIES = ['latency', 'body'];
 /** Measurements that need no platform, or platforms of their own. */
 const ALONE = ['autoscaler', 'recovery', 'start', 'sweep'];
 /** Pause between two rounds, so that work that the last one still ends does not slow the next one. */
-const SETTLE_MS = 1_000;
+const PAUSE_MS = 1_000;
 const WORKER_MEMORY = '15g';
 
 /**
@@ -191,7 +191,7 @@ class Bench {
     /** @param {{ms: number, text: string}} run */
     const checked = async ({ ms, text }) => {
       if (resultOf(text) !== expected) throw new Error(`The job gave a different result than before:\n${text}`);
-      await this.settle();
+      await this.pause();
       return ms / 1000;
     };
     return this.compare({
@@ -233,13 +233,13 @@ class Bench {
       goal: { atMost: 1.2 },
       baseline: async () => {
         const ms = await byHand.startDaemons(worker);
-        await this.settle();
+        await this.pause();
         return ms / 1000;
       },
       product: async () => {
         const ms = await platform.startCluster();
         await platform.stopCluster();
-        await this.settle();
+        await this.pause();
         return ms / 1000;
       },
     });
@@ -264,8 +264,8 @@ class Bench {
         'POST of a job without a slot to its process on a node added for it, against the start of a cluster of one',
       unit: 's',
       goal: { atMost: 1.3 },
-      baseline: () => this.settled(sizes.start(1)),
-      product: () => this.settled(sizes.grow()),
+      baseline: () => this.followedByPause(sizes.start(1)),
+      product: () => this.followedByPause(sizes.grow()),
     });
   }
 
@@ -276,15 +276,15 @@ class Bench {
       title: `POST /cluster/start to RUNNING of a PLATFORM cluster of ${NODES} nodes, against one of one`,
       unit: 's',
       goal: { atMost: 2 },
-      baseline: () => this.settled(sizes.start(1)),
-      product: () => this.settled(sizes.start(NODES)),
+      baseline: () => this.followedByPause(sizes.start(1)),
+      product: () => this.followedByPause(sizes.start(NODES)),
     });
   }
 
   /** @param {Promise<number>} measured */
-  async settled(measured) {
+  async followedByPause(measured) {
     const seconds = await measured;
-    await this.settle();
+    await this.pause();
     return seconds;
   }
 
@@ -609,8 +609,8 @@ class Bench {
     return compare({ ...sides, rounds: this.rounds, print: this.print });
   }
 
-  settle() {
-    return delay(SETTLE_MS, undefined, { signal: this.signal });
+  pause() {
+    return delay(PAUSE_MS, undefined, { signal: this.signal });
   }
 }
 

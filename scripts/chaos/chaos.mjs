@@ -40,7 +40,7 @@ export async function runChaos({ seed, lengthMs, minPauseMs, kinds, runtime, pri
     load.start();
     const over = new AbortController();
     const watch = watchAlways(invariants, AbortSignal.any([over.signal, signal]));
-    await Promise.all([new Faults(platform).carryOut(schedule), delay(lengthMs, undefined, { signal })]);
+    await Promise.all([new Faults(platform).run(schedule), delay(lengthMs, undefined, { signal })]);
     print('The faults are over');
     await load.stop();
     const figures = { ...(await countsOf(platform)), effects: load.effects.length, retries: load.retries };

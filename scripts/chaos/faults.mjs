@@ -14,7 +14,7 @@ const CLOCK_SHIFT_MS = 60_000;
 /** Injects the faults of a schedule, and undoes the lasting ones. */
 export class Faults {
   /** @type {Promise<void>[]} */
-  #under = [];
+  #inProgress = [];
 
   /** @param {PlatformUnderChaos} platform */
   constructor(platform) {
@@ -22,23 +22,23 @@ export class Faults {
   }
 
   /** Returns when the last fault is over. @param {readonly Fault[]} schedule */
-  async carryOut(schedule) {
+  async run(schedule) {
     const { print, signal } = this.platform;
     const started = performance.now();
     for (const fault of schedule) {
       await delay(Math.max(0, fault.atMs - (performance.now() - started)), undefined, { signal });
       print(describeFault(fault));
-      this.#under.push(
-        this.#carryOut(fault).catch((error) => {
+      this.#inProgress.push(
+        this.#run(fault).catch((error) => {
           if (!signal.aborted) print(`${fault.kind} failed: ${/** @type {Error} */ (error).message}`);
         }),
       );
     }
-    await Promise.all(this.#under);
+    await Promise.all(this.#inProgress);
   }
 
   /** @param {Fault} fault */
-  async #carryOut({ kind, target, forMs }) {
+  async #run({ kind, target, forMs }) {
     await this.#actions[kind](target, forMs);
   }
 
@@ -76,7 +76,7 @@ export class Faults {
     ]);
     const { child, shiftMs } = chosen(places, target);
     this.platform.restartWithClock(child, shiftMs);
-    await this.#whileLasts(ms, () => this.platform.restartWithClock(child, 0));
+    await this.#undoAfter(ms, () => this.platform.restartWithClock(child, 0));
   }
 
   async #flushRedis() {
@@ -106,21 +106,21 @@ export class Faults {
     if (!isRunning(ref)) return;
     kill(ref.pid, 'SIGSTOP');
     // The process may have been killed meanwhile, and another one may have its pid.
-    await this.#whileLasts(ms, () => isRunning(ref) && kill(ref.pid, 'SIGCONT'));
+    await this.#undoAfter(ms, () => isRunning(ref) && kill(ref.pid, 'SIGCONT'));
   }
 
   /** @param {import('./small-disk.mjs').SmallDisk | undefined} disk @param {number} ms */
   async #fill(disk, ms) {
     disk?.fill();
-    await this.#whileLasts(ms, () => disk?.empty());
+    await this.#undoAfter(ms, () => disk?.empty());
   }
 
-  /** Undoes a lasting fault after its time, and also if the run is interrupted. @param {number} ms @param {() => unknown} takeBack */
-  async #whileLasts(ms, takeBack) {
+  /** Undoes a lasting fault after its time, and also if the run is interrupted. @param {number} ms @param {() => unknown} undo */
+  async #undoAfter(ms, undo) {
     try {
       await delay(ms, undefined, { signal: this.platform.signal });
     } finally {
-      takeBack();
+      undo();
     }
   }
 }

@@ -91,7 +91,9 @@ export class Load {
   /** Destroys every cluster that is not destroyed yet. */
   async destroyAll() {
     const clusters = await this.platform.sql(`SELECT cluster_id FROM clusters WHERE status <> 'DESTROYED'`);
-    await Promise.all(clusters.map(({ cluster_id: id }) => this.#ask('/cluster/destroy', { cluster_id: Number(id) })));
+    await Promise.all(
+      clusters.map(({ cluster_id: id }) => this.#request('/cluster/destroy', { cluster_id: Number(id) })),
+    );
   }
 
   /** @param {() => Promise<void>} act */
@@ -116,7 +118,7 @@ export class Load {
   async #live() {
     this.#made += 1;
     const name = `chaos-${this.#made}`;
-    const made = await this.#ask('/cluster', {
+    const made = await this.#request('/cluster', {
       name,
       cluster_type: 'PLATFORM',
       ...this.infrastructure,
@@ -128,7 +130,7 @@ export class Load {
     });
     if (made.status !== 200) return;
     const cluster_id = Number(made.body.cluster_id);
-    const conf = await this.#ask(`/workspace/${this.#workspaceId}/spark/job/conf`, {
+    const conf = await this.#request(`/workspace/${this.#workspaceId}/spark/job/conf`, {
       name,
       cluster_id,
       job_type: 'Python3',
@@ -137,18 +139,18 @@ export class Load {
       executor_memory: '512m',
     });
     // A cluster that is not started here is started by its first job.
-    if (this.random.below(3) > 0) await this.#ask('/cluster/start', { cluster_id });
+    if (this.random.below(3) > 0) await this.#request('/cluster/start', { cluster_id });
     this.#open.set(cluster_id, Number(conf.body?.job_conf_id));
     await this.#arrival(cluster_id, ['RUNNING', 'ERROR']);
     await this.#pause(this.random.between(STAY_MS.from, STAY_MS.to));
     if (this.random.below(2) === 0) {
-      await this.#ask('/cluster/stop', { cluster_id });
+      await this.#request('/cluster/stop', { cluster_id });
       await this.#pause(this.random.below(STAY_MS.from));
     }
     if (this.#over()) return;
     this.#open.delete(cluster_id);
     await this.#arrival(cluster_id, ['RUNNING', 'STOPPED', 'ERROR']);
-    await this.#ask('/cluster/destroy', { cluster_id });
+    await this.#request('/cluster/destroy', { cluster_id });
   }
 
   /** @param {number} clusterId @param {string[]} statuses */
@@ -168,7 +170,7 @@ export class Load {
     const key = randomUUID();
     const body = { job_conf_id, arguments: `${key} ${seconds} ${status}` };
     const path = `/workspace/${this.#workspaceId}/spark/job`;
-    const { status: answered, body: run } = await this.#ask(path, body, key);
+    const { status: answered, body: run } = await this.#request(path, body, key);
     if (answered !== 200) return;
     this.#recent = [...this.#recent.slice(-20), Number(run.job_id)];
   }
@@ -176,7 +178,7 @@ export class Load {
   async #stopSome() {
     await this.#pause(PAUSE_MS);
     if (this.#recent.length === 0 || this.#over()) return;
-    await this.#ask(`/workspace/${this.#workspaceId}/spark/job/kill/${this.random.pick(this.#recent)}`, {});
+    await this.#request(`/workspace/${this.#workspaceId}/spark/job/kill/${this.random.pick(this.#recent)}`, {});
   }
 
   /**
@@ -186,7 +188,7 @@ export class Load {
    * @param {string} [key]
    * @returns {Promise<Effect>}
    */
-  async #ask(path, body, key = randomUUID()) {
+  async #request(path, body, key = randomUUID()) {
     /** @type {Effect} */
     const effect = { key, path, status: null, body: null };
     this.effects.push(effect);

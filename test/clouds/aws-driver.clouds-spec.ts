@@ -283,12 +283,12 @@ describe('AwsDriver', () => {
     expect(await faultOf(driver.provision(spec(), context))).toMatchObject({ kind: 'transient' });
     // A machine that is wrongly reported as gone would be left behind.
     await driver.provision(spec(), context);
-    for (const look of [
+    for (const call of [
       () => driver.destroy(refOf(spec()), context),
       () => driver.describe([refOf(spec())], context),
     ]) {
       proxy.fail('DescribeInstances', 'page');
-      expect(await faultOf(look())).toMatchObject({ code: 'StrangeAnswer', kind: 'transient' });
+      expect(await faultOf(call())).toMatchObject({ code: 'StrangeAnswer', kind: 'transient' });
     }
     const strict = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: [] });
     driver = new AwsDriver({ bootScript, outbound: strict, endpoint: proxy.url });

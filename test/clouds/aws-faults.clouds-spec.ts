@@ -132,7 +132,7 @@ function refusals(): Trial[] {
   return seededRandom(SEED + 1).shuffled(all);
 }
 
-// Real: API, worker, drivers and their SDK. Stand-in: EC2, which is moto behind a proxy, and the agents of its machines.
+// Real: API, worker, drivers and their SDK. Stand-ins: EC2, which is moto behind a proxy, and the agents of its machines.
 describe('faults of AWS in the operations of clusters', () => {
   let platform: PlatformUnderTest;
   let proxy: Ec2Proxy;
@@ -176,10 +176,10 @@ describe('faults of AWS in the operations of clusters', () => {
       const living = (await ofCluster(clusterId)).filter(({ state }) => state !== 'terminated');
       return living.map(({ nodeToken, state }) => ({ nodeToken, state: state as 'running' }));
     },
-    async madeFor(clusterId) {
+    async createdFor(clusterId) {
       return (await ofCluster(clusterId)).map(({ nodeToken }) => nodeToken).filter((token) => token !== '');
     },
-    leftOf: (clusterId) => instances.partsWithTag('platform_cluster', `${tenantId}_${clusterId}`),
+    leftoversOf: (clusterId) => instances.partsWithTag('platform_cluster', `${tenantId}_${clusterId}`),
   };
 
   async function ofCluster(clusterId: number): Promise<{ nodeToken: string; state: string }[]> {
@@ -217,10 +217,10 @@ describe('faults of AWS in the operations of clusters', () => {
     const missed: string[] = [];
     for (const trial of trials) {
       arm(trial, key);
-      await life.carryOut(trial.operation).catch((error: unknown) => {
+      await life.run(trial.operation).catch((error: unknown) => {
         throw new Error(`${nameOf(trial)} in life ${at} of seed ${SEED}: ${String(error)}`, { cause: error });
       });
-      if (proxy.spare(key) > 0) missed.push(nameOf(trial));
+      if (proxy.cancelFaults(key) > 0) missed.push(nameOf(trial));
     }
     return missed;
   }
@@ -240,7 +240,7 @@ describe('faults of AWS in the operations of clusters', () => {
     const { life } = await lifeOf(`killed${at}`);
     for (const { operation, point } of kills) {
       await platform.killWorker();
-      const outcomes = await Promise.allSettled([killAt(point), life.carryOut(operation)]);
+      const outcomes = await Promise.allSettled([killAt(point), life.run(operation)]);
       const failed = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => String(reason));
       if (failed.length > 0)
         throw new Error(`${operation}: ${point} in killed life ${at} of seed ${SEED}: ${failed.join('\n')}`);
@@ -252,15 +252,15 @@ describe('faults of AWS in the operations of clusters', () => {
     const { operation } = trial;
     try {
       for (const before of OPERATIONS.slice(0, OPERATIONS.indexOf(operation)))
-        if (before === 'start' || (operation === 'restart' && before === 'stop')) await life.carryOut(before);
+        if (before === 'start' || (operation === 'restart' && before === 'stop')) await life.run(before);
       arm(trial, key);
-      const reason = await life.bringToRefusal(operation);
+      const reason = await life.runIntoRefusal(operation);
       expect(reason).toContain(REFUSALS_OF[trial.fault]?.words);
       if (operation === 'start') {
         await life.expectNoMachine();
         expect((await life.nodeReasons()).join()).toContain(REFUSALS_OF[trial.fault]?.words);
       }
-      await life.carryOut('destroy');
+      await life.run('destroy');
     } catch (error) {
       throw new Error(`${nameOf(trial)}, refusal ${at} of seed ${SEED}: ${String(error)}`, { cause: error });
     }

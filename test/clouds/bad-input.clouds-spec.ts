@@ -13,7 +13,7 @@ import { EC2_CREDENTIALS, EC2_IDS, EC2_IMAGE, Ec2Instances } from './harness/ec2
 import { type Ec2Fault, Ec2Proxy } from './harness/ec2-proxy';
 
 /** Time until the reason must be shown: a minute, and more because many clusters start at the same time. */
-const TOLD_MS = 240_000;
+const REASON_TIMEOUT_MS = 240_000;
 
 type Cloud = Omit<CloudDescription, 'name'>;
 
@@ -49,7 +49,7 @@ async function aws(): Promise<Provider> {
   const network = { network_project_id: 'account', network_name, subnet, network_tags: [] };
   const refuse = (action: string, fault: Ec2Fault) => () => {
     proxy.fail(action, fault, 100, { key });
-    return () => void proxy.spare(key);
+    return () => void proxy.cancelFaults(key);
   };
   const error = (status: number, code: string, message: string) => ({ status, code, message });
   const ACTIONS = ['DescribeInstances', 'RunInstances', 'DescribeVolumes', 'DescribeSubnets', 'DescribeImages'];
@@ -107,7 +107,7 @@ async function aws(): Promise<Provider> {
     labels: { 'aws:owner': 'we' },
     hang: () => {
       for (const action of ACTIONS) proxy.fail(action, 'hangs', 100, { key });
-      return () => void proxy.spare(key);
+      return () => void proxy.cancelFaults(key);
     },
     stop: () => proxy.stop(),
   };
@@ -357,13 +357,13 @@ describe('a wrong description of a cluster', () => {
       for (const text of [...texts, platform.workerLog(), platform.apiLog()]) expect(text).not.toContain(secret);
   }
 
-  async function expectTold(provider: Provider, name: string, { cloud = {}, refuse, words }: Case): Promise<void> {
+  async function expectReason(provider: Provider, name: string, { cloud = {}, refuse, words }: Case): Promise<void> {
     const described = { ...provider.cloud, ...cloud };
     const clusterId = Number((await client.post('/cluster', await describeCluster(name, described))).cluster_id);
     const undo = refuse?.();
     try {
       await client.post('/cluster/start', { cluster_id: clusterId });
-      await reachStatus(client, clusterId, 'ERROR', TOLD_MS);
+      await reachStatus(client, clusterId, 'ERROR', REASON_TIMEOUT_MS);
       const { cluster, node } = await reasonsOf(clusterId);
       expect(cluster).toMatch(textOf(words));
       expect(node).toMatch(textOf(words));
@@ -383,7 +383,7 @@ describe('a wrong description of a cluster', () => {
     ofEach(async (provider, title) => {
       const wrong: string[] = [];
       for (const [at, one] of provider.cases.entries())
-        await expectTold(provider, `${title}-${at}`, one).catch((error: unknown) => {
+        await expectReason(provider, `${title}-${at}`, one).catch((error: unknown) => {
           wrong.push(`${title}, ${one.what}: ${String(error)}`);
         });
       if (wrong.length > 0) throw new Error(wrong.join('\n'));
@@ -404,7 +404,7 @@ describe('a wrong description of a cluster', () => {
       try {
         await client.post('/cluster/start', { cluster_id: clusterId });
         await eventually(async () => /not answer/.test((await reasonsOf(clusterId)).node), {
-          ...{ timeoutMs: TOLD_MS, everyMs: 500, what: `that nothing answers of ${title}` },
+          ...{ timeoutMs: REASON_TIMEOUT_MS, everyMs: 500, what: `that nothing answers of ${title}` },
         });
       } finally {
         answer();

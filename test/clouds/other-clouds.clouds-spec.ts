@@ -19,7 +19,7 @@ const ALL: [string, () => Promise<Counterpart>][] = [
   ['Proxmox VE', proxmox],
 ];
 
-// Real: API, worker, drivers, SDKs, the boot script, agents, Spark. Stand-in: the clouds; their machines are folders.
+// Real: API, worker, drivers, SDKs, the boot script, agents, Spark. Stand-ins: the clouds; their machines are folders.
 describe('a cluster', () => {
   let counterpart: Counterpart;
   let platform: PlatformUnderTest | undefined;

@@ -8,9 +8,9 @@ import type { CloudEstate } from './cloud-estate';
 import type { StandInAgents } from './stand-in-agents';
 
 /** Nodes of a cluster at first, and after it has grown. */
-const [LEAST, MOST] = [2, 3];
+const [MIN_NODES, MAX_NODES] = [2, 3];
 /** Timeout that allows for several waits for the provider, and a killed worker after each. */
-const PATIENCE_MS = 240_000;
+const TIMEOUT_MS = 240_000;
 
 export const OPERATIONS = ['start', 'stop', 'restart', 'grow', 'shrink', 'destroy'] as const;
 export type LifeOperation = (typeof OPERATIONS)[number];
@@ -25,9 +25,9 @@ export interface LivingMachine {
 export interface ProviderView {
   machinesOf(clusterId: number): Promise<LivingMachine[]>;
   /** Lists the node tokens of all machines that were ever created and are still listed, one per machine. */
-  madeFor(clusterId: number): Promise<string[]>;
+  createdFor(clusterId: number): Promise<string[]>;
   /** Lists the names of all resources of the cluster, not only machines. */
-  leftOf(clusterId: number): Promise<string[]>;
+  leftoversOf(clusterId: number): Promise<string[]>;
 }
 
 interface LifeOptions {
@@ -53,7 +53,7 @@ export class ClusterLife {
   static async begin(options: LifeOptions): Promise<ClusterLife> {
     const { desk, estate, name } = options;
     const body = {
-      ...{ name, ...estate, cluster_type: 'PLATFORM', min_instances: LEAST, max_instances: MOST },
+      ...{ name, ...estate, cluster_type: 'PLATFORM', min_instances: MIN_NODES, max_instances: MAX_NODES },
       ...{ is_spot_instance: false, enable_public_ip: false, clean_up_timeout: 0 },
       engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 1 },
     };
@@ -63,25 +63,25 @@ export class ClusterLife {
   }
 
   /** Runs the operation. Throws if an invariant does not hold afterwards. */
-  async carryOut(operation: LifeOperation): Promise<void> {
+  async run(operation: LifeOperation): Promise<void> {
     switch (operation) {
       case 'start':
       case 'restart':
         await this.ask('start');
         await this.reach('RUNNING');
-        return this.expectSound(LEAST);
+        return this.expectSound(MIN_NODES);
       case 'stop':
         await this.ask('stop');
         await this.reach('STOPPED');
-        return this.expectSound(LEAST);
+        return this.expectSound(MIN_NODES);
       case 'grow':
-        for (let count = 0; count < MOST; count += 1) await this.options.desk.submit(this.jobConfId);
-        await this.reachSize(MOST);
-        return this.expectSound(MOST);
+        for (let count = 0; count < MAX_NODES; count += 1) await this.options.desk.submit(this.jobConfId);
+        await this.reachSize(MAX_NODES);
+        return this.expectSound(MAX_NODES);
       case 'shrink':
         this.endRuns();
-        await this.reachSize(LEAST);
-        return this.expectSound(LEAST);
+        await this.reachSize(MIN_NODES);
+        return this.expectSound(MIN_NODES);
       case 'destroy':
         await this.ask('destroy');
         await this.reach('DESTROYED');
@@ -90,11 +90,11 @@ export class ClusterLife {
   }
 
   /** Runs an operation that the provider refuses. Returns the reason that the cluster shows. */
-  async bringToRefusal(operation: LifeOperation): Promise<string> {
+  async runIntoRefusal(operation: LifeOperation): Promise<string> {
     if (operation === 'grow') {
-      for (let count = 0; count < MOST; count += 1) await this.options.desk.submit(this.jobConfId);
+      for (let count = 0; count < MAX_NODES; count += 1) await this.options.desk.submit(this.jobConfId);
       const reason = await eventually(() => this.refusedResize(), {
-        timeoutMs: PATIENCE_MS,
+        timeoutMs: TIMEOUT_MS,
         what: 'the end of a resize',
       });
       this.endRuns();
@@ -102,8 +102,8 @@ export class ClusterLife {
     }
     await this.ask(operation === 'restart' ? 'start' : (operation as 'start' | 'stop' | 'destroy'));
     const { client } = this.options.desk;
-    await reachStatus(client, this.clusterId, 'ERROR', PATIENCE_MS);
-    await endedWorkflow(this.options.platform, this.clusterId, PATIENCE_MS);
+    await reachStatus(client, this.clusterId, 'ERROR', TIMEOUT_MS);
+    await endedWorkflow(this.options.platform, this.clusterId, TIMEOUT_MS);
     await this.expectInvariants(ALWAYS);
     return stateReason(client, this.clusterId);
   }
@@ -124,7 +124,7 @@ export class ClusterLife {
   }
 
   private async reach(status: string): Promise<void> {
-    await reachStatus(this.options.desk.client, this.clusterId, status, PATIENCE_MS);
+    await reachStatus(this.options.desk.client, this.clusterId, status, TIMEOUT_MS);
   }
 
   private endRuns(): void {
@@ -142,7 +142,7 @@ export class ClusterLife {
           throw new Error(`it is ${status} with ${JSON.stringify(found)}`);
         return true;
       },
-      { timeoutMs: PATIENCE_MS, everyMs: 200, what: `cluster ${this.clusterId} with ${nodes} nodes` },
+      { timeoutMs: TIMEOUT_MS, everyMs: 200, what: `cluster ${this.clusterId} with ${nodes} nodes` },
     );
   }
 
@@ -156,15 +156,15 @@ export class ClusterLife {
 
   private async expectSound(nodes: number): Promise<void> {
     const { platform, provider } = this.options;
-    await endedWorkflow(platform, this.clusterId, PATIENCE_MS);
+    await endedWorkflow(platform, this.clusterId, TIMEOUT_MS);
     const found = await nodesOf(platform, this.clusterId);
     expect(found).toHaveLength(nodes);
     const wanted = found.map(({ token, status }) => ({ nodeToken: token, state: status.toLowerCase() }));
     const machines = await provider.machinesOf(this.clusterId);
     expect(sorted(machines)).toEqual(sorted(wanted));
-    const made = await provider.madeFor(this.clusterId);
+    const made = await provider.createdFor(this.clusterId);
     expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
-    if (nodes === 0) expect(await provider.leftOf(this.clusterId)).toEqual([]);
+    if (nodes === 0) expect(await provider.leftoversOf(this.clusterId)).toEqual([]);
     await this.expectInvariants(nodes === 0 ? [...ALWAYS, ...OF_CLUSTER_AT_REST] : ALWAYS);
   }
 
@@ -176,7 +176,7 @@ export class ClusterLife {
           if (broken.length > 0) throw new Error(JSON.stringify(broken.slice(0, 3)));
           return true;
         },
-        { timeoutMs: PATIENCE_MS, what: `${name} (cluster ${this.clusterId})` },
+        { timeoutMs: TIMEOUT_MS, what: `${name} (cluster ${this.clusterId})` },
       );
   }
 }

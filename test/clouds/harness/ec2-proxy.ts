@@ -76,7 +76,7 @@ export class Ec2Proxy {
   }
 
   /** Cancels the pending faults of calls with the key. Returns their number. */
-  spare(key: string): number {
+  cancelFaults(key: string): number {
     const before = this.faults.length;
     this.faults = this.faults.filter((one) => one.key !== key);
     return before - this.faults.length;

@@ -14,7 +14,7 @@ import {
 import type { RoomMachine } from './machine-room';
 
 /** Interval between two lookups of the provider's machines, milliseconds. */
-const LOOK_MS = 200;
+const INTERVAL_MS = 200;
 /** Longest poll. A released run is noticed within this time. */
 const POLL_MS = 500;
 const AGAIN_MS = 200;
@@ -61,7 +61,7 @@ export class StandInAgents {
       // While the provider does not respond, its machines are unchanged.
       const machines = await this.list().catch(() => null);
       if (machines) await this.match(machines);
-      await delay(LOOK_MS);
+      await delay(INTERVAL_MS);
     }
   }
 

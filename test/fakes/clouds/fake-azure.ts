@@ -147,7 +147,7 @@ export class FakeAzure {
   }
 
   machines(): FakeAzureMachine[] {
-    this.settle();
+    this.finishDue();
     return this.ofKind('virtualMachines').map((machine) => ({
       name: machine.name,
       running: machine.power === 'running',
@@ -159,7 +159,7 @@ export class FakeAzure {
 
   /** Returns the names of the existing resources. */
   names(kind: AzureKind): string[] {
-    this.settle();
+    this.finishDue();
     return this.ofKind(kind)
       .map(({ name }) => name)
       .sort();
@@ -172,7 +172,7 @@ export class FakeAzure {
 
   /** Takes a spot machine back according to its eviction policy. */
   evict(name: string): void {
-    this.settle();
+    this.finishDue();
     const machine = this.ofKind('virtualMachines').find((one) => one.name === name);
     if (machine?.body.properties['priority'] !== 'Spot') throw new Error(`${name} is not a spot machine`);
     if (machine.body.properties['evictionPolicy'] === 'Delete') this.remove(machine);
@@ -203,7 +203,7 @@ export class FakeAzure {
     const call = `${method} ${path}`;
     this.calls.push(call);
     if (this.override) return void this.override(request, response);
-    this.settle();
+    this.finishDue();
     const fault = this.faults.find(({ on }) => on.test(call));
     if (fault) {
       fault.times = (fault.times ?? 1) - 1;
@@ -553,7 +553,7 @@ export class FakeAzure {
     this.underWay.add({ at: Date.now() + this.delayMs, apply });
   }
 
-  private settle(): void {
+  private finishDue(): void {
     for (const one of this.underWay)
       if (one.at <= Date.now()) {
         this.underWay.delete(one);

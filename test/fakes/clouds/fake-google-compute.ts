@@ -191,7 +191,7 @@ export class FakeGoogleCompute {
   }
 
   all(): FakeInstance[] {
-    this.settle();
+    this.finishDue();
     return [...this.instances.values()];
   }
 
@@ -218,7 +218,7 @@ export class FakeGoogleCompute {
 
   /** Takes a spot instance back, as Google does. */
   preempt(name: string): void {
-    this.settle();
+    this.finishDue();
     const instance = this.instances.get(name);
     if (!instance || instance.status !== 'RUNNING') throw new Error(`${name} does not run`);
     Object.assign(instance, { status: 'TERMINATED', stopped: now() });
@@ -234,7 +234,7 @@ export class FakeGoogleCompute {
   /** Ends all operations in progress. */
   endOperations(): void {
     for (const operation of this.operations) operation.doneAt = Math.min(operation.doneAt, performance.now());
-    this.settle();
+    this.finishDue();
   }
 
   /** Makes the next request be refused. */
@@ -265,7 +265,7 @@ export class FakeGoogleCompute {
       const misfit = method.request === undefined ? null : misfitOf(body, { $ref: method.request }, 'resource');
       if (misfit !== null) throw invalid(`Invalid JSON payload received. ${misfit}`);
       this.permit(id, parameters);
-      this.settle();
+      this.finishDue();
       const answer = this.answer(id, parameters, body);
       const flaw = misfitOf(answer, { $ref: method.response }, id);
       if (flaw !== null) this.flaws.push(`An answer of the fake does not hold to the schema: ${flaw}`);
@@ -356,7 +356,7 @@ export class FakeGoogleCompute {
       'compute.addresses.delete': () =>
         this.remove('addresses', parameters['address'] ?? '', parameters['region'] ?? ''),
       'compute.zoneOperations.list': () => {
-        const own = this.operations.filter((one) => one.zone === zone).map((one) => this.told(one));
+        const own = this.operations.filter((one) => one.zone === zone).map((one) => this.operationBody(one));
         return this.list('operation', parameters, own.reverse());
       },
     };
@@ -367,7 +367,7 @@ export class FakeGoogleCompute {
 
   private delete(instance: Instance): Json {
     instance.status = 'STOPPING';
-    return this.told(this.operate(instance, 'delete', { finish: () => this.vanish(instance) }));
+    return this.operationBody(this.operate(instance, 'delete', { finish: () => this.vanish(instance) }));
   }
 
   private get self(): string {
@@ -379,7 +379,7 @@ export class FakeGoogleCompute {
     const before = requestId === undefined ? undefined : this.requests.get(requestId);
     if (before) {
       if (before.body !== body) throw invalid('The request differs from the one that its requestId was sent with.');
-      return this.told(before.operation);
+      return this.operationBody(before.operation);
     }
     const name = String(request['name']);
     if (!/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) throw invalid(`Invalid value for field 'resource.name'`);
@@ -407,7 +407,7 @@ export class FakeGoogleCompute {
       this.addDisks(instance);
     }
     if (requestId !== undefined) this.requests.set(requestId, { operation, body });
-    return this.told(operation);
+    return this.operationBody(operation);
   }
 
   /** Refuses a request that names missing resources, before anything is created. */
@@ -439,13 +439,13 @@ export class FakeGoogleCompute {
       throw invalid('VM has a Local SSD attached but an undefined value for `discard-local-ssd`.');
     instance.status = 'STOPPING';
     const finish = () => Object.assign(instance, { status: 'TERMINATED', stopped: now() });
-    return this.told(this.operate(instance, 'stop', { finish }));
+    return this.operationBody(this.operate(instance, 'stop', { finish }));
   }
 
   private begin(instance: Instance): Json {
     const error = this.failureOf('start');
     const finish = () => (error ? undefined : boot(instance));
-    return this.told(this.operate(instance, 'start', { error, finish }));
+    return this.operationBody(this.operate(instance, 'start', { error, finish }));
   }
 
   private remove(kind: Thing['kind'], name: string, where: string): Json {
@@ -457,7 +457,7 @@ export class FakeGoogleCompute {
       throw new Refused({ status: 400, reason: 'resourceInUseByAnotherResource', message });
     }
     this.things.splice(index, 1);
-    return this.told(this.operate({ zone: where, name }, 'delete', {}));
+    return this.operationBody(this.operate({ zone: where, name }, 'delete', {}));
   }
 
   private vanish({ name }: Instance): void {
@@ -485,7 +485,7 @@ export class FakeGoogleCompute {
   }
 
   /** Ends the operations whose time has come. */
-  private settle(): void {
+  private finishDue(): void {
     for (const operation of this.operations) {
       if (operation.finish === undefined || operation.doneAt > performance.now()) continue;
       const { finish } = operation;
@@ -531,7 +531,7 @@ export class FakeGoogleCompute {
     return { name, labels, users, creationTimestamp: created, ...at };
   }
 
-  private told({ name, zone, type, target, doneAt, inserted, words, error }: Operation): Json {
+  private operationBody({ name, zone, type, target, doneAt, inserted, words, error }: Operation): Json {
     const done = doneAt <= performance.now();
     return {
       ...{ kind: 'compute#operation', name, operationType: type, targetLink: target, insertTime: inserted },

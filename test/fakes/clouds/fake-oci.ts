@@ -166,7 +166,7 @@ export class FakeOci {
 
   /** Returns, for a machine room, the running machines with their boot scripts. Time passes, as with a list. */
   running(): { id: string; userData: string }[] {
-    this.look();
+    this.passTime();
     return [...this.instances.values()]
       .filter(({ fields }) => fields.lifecycleState === 'RUNNING')
       .map(({ fields, userData }) => ({ id: fields.id, userData }));
@@ -245,19 +245,19 @@ export class FakeOci {
   private perform(call: Call): { answer: unknown; headers?: Record<string, string> } {
     switch (call.operation) {
       case 'ListAvailabilityDomains':
-        return { answer: this.told('AvailabilityDomain', this.availabilityDomains(call)) };
+        return { answer: this.checked('AvailabilityDomain', this.availabilityDomains(call)) };
       case 'LaunchInstance':
-        return { answer: this.told('Instance', this.launch(call)) };
+        return { answer: this.checked('Instance', this.launch(call)) };
       case 'UpdateInstance':
-        return { answer: this.told('Instance', this.update(call)) };
+        return { answer: this.checked('Instance', this.update(call)) };
       case 'InstanceAction':
-        return { answer: this.told('Instance', this.act(call)) };
+        return { answer: this.checked('Instance', this.act(call)) };
       case 'TerminateInstance':
         return { answer: this.terminate(call) };
       case 'GetVnic':
-        return { answer: this.told('Vnic', this.vnic(call.id)) };
+        return { answer: this.checked('Vnic', this.vnic(call.id)) };
       case 'ListWorkRequestErrors':
-        return { answer: this.told('WorkRequestError', this.workRequestErrors(call.id)) };
+        return { answer: this.checked('WorkRequestError', this.workRequestErrors(call.id)) };
       case 'DeleteVolume':
       case 'DeleteBootVolume':
         return { answer: this.removeVolume(call) };
@@ -402,7 +402,7 @@ export class FakeOci {
     const size = Math.min(Number(query.get('limit') ?? MAX_PAGE), this.options.pageSize ?? MAX_PAGE, MAX_PAGE);
     const more = begin + size < wanted.length;
     return {
-      answer: this.told(model, wanted.slice(begin, begin + size)),
+      answer: this.checked(model, wanted.slice(begin, begin + size)),
       headers: more ? { 'opc-next-page': `from&${begin + size}=` } : {},
     };
   }
@@ -412,7 +412,7 @@ export class FakeOci {
       [...this.volumes.values()].filter((volume) => volume.kind === kind).map(({ fields }) => fields);
     switch (operation) {
       case 'ListInstances':
-        this.look();
+        this.passTime();
         return [
           'Instance',
           [...this.instances.values()].filter(({ hidden }) => hidden < 0).map(({ fields }) => fields),
@@ -472,7 +472,7 @@ export class FakeOci {
   }
 
   /** Time passes. */
-  private look(): void {
+  private passTime(): void {
     const next: Readonly<Record<string, string>> = {
       ...{ PROVISIONING: 'RUNNING', STARTING: 'RUNNING', STOPPING: 'STOPPED', TERMINATING: 'TERMINATED' },
     };
@@ -533,7 +533,7 @@ export class FakeOci {
   }
 
   /** Checks a response against the published models, because a test with invalid responses proves nothing. */
-  private told<T>(model: string, answer: T): T {
+  private checked<T>(model: string, answer: T): T {
     for (const one of Array.isArray(answer) ? (answer as unknown[]) : [answer])
       this.ownFaults.push(...misfits(one, model));
     return answer;

@@ -140,8 +140,8 @@ export class FakeProxmox {
     if (lacking) return answer(response, null, 403, `Permission check failed (/vms, ${lacking[1]})`);
     const uploaded = uploadIn(request, body);
     const fields = uploaded?.fields ?? Object.fromEntries(form);
-    const told = this.machines.answer(method, path, searchParams, fields, uploaded?.file ?? null);
-    if (told) return answer(response, told.data ?? null, told.status, told.reason);
+    const result = this.machines.answer(method, path, searchParams, fields, uploaded?.file ?? null);
+    if (result) return answer(response, result.data ?? null, result.status, result.reason);
     return answer(response, null, 501, `Method '${method} ${url.slice(ROOT.length)}' not implemented`);
   }
 

@@ -5,7 +5,7 @@ import { TableSchemaError } from '../../../libs/table-schemas/table-schema-error
 export class MemoryTableFiles implements TableFiles {
   readonly files = new Map<string, Buffer>();
   /** URIs that were read, in order. */
-  readonly asked: string[] = [];
+  readonly reads: string[] = [];
 
   put(uri: string, content: string | Buffer): this {
     this.files.set(uri, Buffer.from(content));
@@ -34,7 +34,7 @@ export class MemoryTableFiles implements TableFiles {
 
   private of(uri: string, signal: AbortSignal): Buffer {
     signal.throwIfAborted();
-    this.asked.push(uri);
+    this.reads.push(uri);
     const content = this.files.get(uri);
     if (!content) throw new TableSchemaError('missing', `There is no ${uri}.`);
     return content;
