@@ -1,10 +1,7 @@
 /** @typedef {{pattern: RegExp, instead: string}} Banned */
 
-/** Folders whose words are not checked yet. A folder that has become clean loses its line. @type {string[]} */
-export const NOT_YET = [];
-
 /** Files and folders that stay as they are: migrations are never edited, and the others quote what is banned. */
-export const EXEMPT = ['src/database/migrations', 'scripts/speech/words.mjs', 'test/unit/speech.spec.ts'];
+export const EXEMPT = ['src/database/migrations/**', 'scripts/speech/words.mjs', 'test/unit/speech.spec.ts'];
 
 /** A fragment leaves its subject out; a question at the beginning of a comment is a sentence. */
 const QUESTION_WORDS = 'What|Whether|Which|Who|Whom|Whose|Why|How';

@@ -148,7 +148,7 @@ describe('a PLATFORM cluster', () => {
     destroyMachine(after ? after.token : '');
     await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 180_000, what: 'ERROR' });
     expect(await stateReason(client, clusterId)).toMatch(
-      /^A node is missing, and 1 was already replaced .* The last: Node \d is lost: its machine has disappeared/,
+      /^A node is missing, and 1 was already replaced .* Latest loss: Node \d is lost: its machine has disappeared/,
     );
     await destroyCluster(client, clusterId);
     await expectNoStrayNodes(platform);
