@@ -138,7 +138,7 @@ describe('a node that is lost', () => {
     await eventually(async () => (await client.get('/cluster', { cluster_id: clusterId })).cluster_status === 'ERROR', {
       what: 'the cluster in ERROR',
     });
-    expect(await stateReason(client, clusterId)).toMatch(/ The last: Node 0 is lost: its machine has disappeared/);
+    expect(await stateReason(client, clusterId)).toMatch(/ Latest loss: Node 0 is lost: its machine has disappeared/);
     const states = await historyOf(platform, 'run_states', 'run_id', runId);
     expect(states.map(({ status }) => status)).toEqual(['SUBMITTED', 'RUNNING', 'TERMINATED']);
     await destroyCluster(client, clusterId);
