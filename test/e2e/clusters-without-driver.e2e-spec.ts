@@ -97,7 +97,7 @@ describe('a cluster whose provider has no driver in this release', () => {
       platform
         .workerLog()
         .split('\n')
-        .filter((line) => line.includes('compensation') && line.includes(`"cluster_id":${clusterId},`));
+        .filter((line) => line.includes('cleanup') && line.includes(`"cluster_id":${clusterId},`));
     await eventually(() => logged().length === 1, { what: 'a line in the log' });
 
     await client.post('/cluster/destroy', { cluster_id: clusterId });

@@ -205,7 +205,7 @@ describe('a kernel behind a pipe', () => {
     message('late', 'complete_request', '');
     expect(await replyTo('late')).toEqual({ status: 'aborted' });
     execute('e', 'late output');
-    const why = expect.stringContaining('The kernel ended (exit code 3). Start it again') as string;
+    const why = expect.stringContaining('The kernel ended (exit code 3). Start or restart the kernel.') as string;
     expect(await replyTo('e')).toMatchObject({ status: 'error', ename: 'KernelDied', evalue: why });
     expect(about('e').map((one) => one.message?.msg_type)).toContain('error');
     ask({ op: 'restart', generation: 3 });
