@@ -9,7 +9,7 @@ import { SharedPlatform } from './harness/shared-platform';
 
 const ROOT = join(__dirname, '..', '..');
 const BUCKET = 'guide';
-/** Some machines that run tests have an older curl than the guides require. */
+/** With an older curl than the guides require, their tests are skipped, which the test run counts as a failure. */
 const hasCurl = spawnSync('curl', ['--fail-with-body', '--version']).status === 0;
 
 // Real: the built processes and Spark, a tenant with the quickstart's demo, the Hive metastore that its guide starts,
@@ -34,8 +34,7 @@ describe('the guides', () => {
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
-  if (hasCurl) it.each(guidePages())('run as they are written: %s', (page) => runGuide(page, folder, env));
-  else it('need a newer curl', () => expect(guidePages()).not.toEqual([]));
+  (hasCurl ? it : it.skip).each(guidePages())('run as they are written: %s', (page) => runGuide(page, folder, env));
 });
 
 /** Creates the workspace and the cluster of the quickstart's demo, and writes the file that the guides read first. */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { bindPort } from '../../../platform/kernel/process/bind-port';
+import { bindAdapter } from '../../../platform/kernel/process/bind-adapter';
 import { MountUse } from '../../infrastructure/storage';
 import { ClusterMountUse } from './definition/cluster-mount-use.repository';
 import { ActiveTenantsModule } from '../../foundation/iam/active-tenants.module';
@@ -35,7 +35,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     ActiveTenantsModule,
     SecretsModule,
     MetastoresModule,
-    bindPort(MountUse, ClusterMountUse),
+    bindAdapter(MountUse, ClusterMountUse),
   ],
   providers: [
     BootstrapTokens,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { bindPort } from '../../../platform/kernel/process/bind-port';
+import { bindAdapter } from '../../../platform/kernel/process/bind-adapter';
 import { retention } from '../../../platform/background/workflows/retention';
 import { InstanceUse } from '../runs';
 import { BlobUse } from '../workspaces';
@@ -11,7 +11,11 @@ import { IdleKernels } from './instances/background/idle-kernels';
 import { NotebooksModule } from './notebooks.module';
 
 @Module({
-  imports: [NotebooksModule, bindPort(BlobUse, NotebookContentsRepository), bindPort(InstanceUse, KernelInstanceUse)],
+  imports: [
+    NotebooksModule,
+    bindAdapter(BlobUse, NotebookContentsRepository),
+    bindAdapter(InstanceUse, KernelInstanceUse),
+  ],
   providers: [NotebookContentSweeper, IdleKernels, retention(ENDED_KERNELS)],
 })
 export class NotebooksWorkerModule {}

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { bindPort } from '../../../platform/kernel/process/bind-port';
+import { bindAdapter } from '../../../platform/kernel/process/bind-adapter';
 import { retention } from '../../../platform/background/workflows/retention';
 import { ClusterUse } from '../clusters';
 import { ENDED_CHANNELS } from './channels/run-channels.repository';
@@ -11,7 +11,7 @@ import { StopAllRunsWorkflow } from './jobs/background/stop-all-runs.workflow';
 import { RunsModule } from './runs.module';
 
 @Module({
-  imports: [RunsModule, bindPort(ClusterUse, RunClusterUse)],
+  imports: [RunsModule, bindAdapter(ClusterUse, RunClusterUse)],
   providers: [JobDispatchHandler, JobReconciler, RunCountFolder, StopAllRunsWorkflow, retention(ENDED_CHANNELS)],
 })
 export class RunsWorkerModule {}

@@ -4,7 +4,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
  * Binds a port, an abstract class that a lower domain injects, to the adapter of a higher domain, for the whole process.
  * A process that injects a port without an adapter does not boot.
  */
-export function bindPort<Q>(port: abstract new () => Q, adapter: Type<Q>): DynamicModule {
+export function bindAdapter<Q>(port: abstract new () => Q, adapter: Type<Q>): DynamicModule {
   class Binding {}
   return { module: Binding, global: true, providers: [{ provide: port, useClass: adapter }], exports: [port] };
 }
