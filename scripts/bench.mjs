@@ -18,6 +18,7 @@ import { prepareMetastores } from './bench/metastores.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { prepareNodes } from './bench/nodes.mjs';
 import { HELP, readOptions, UsageError } from './bench/options.mjs';
+import { preparePage } from './bench/page.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { percentile } from './bench/percentile.mjs';
 import { Recovery } from './bench/recovery.mjs';
@@ -48,6 +49,8 @@ const ALONE = ['autoscaler', 'recovery', 'start', 'sweep'];
 /** Pause between two rounds, so that work that the last one still ends does not slow the next one. */
 const PAUSE_MS = 1_000;
 const WORKER_MEMORY = '15g';
+/** The baseline of reads, `bare-express.mjs`. */
+const BY_HAND = 'an Express handler written by hand, without authentication, log and audit,';
 
 /**
  * @typedef {import('./bench/comparison.mjs').Comparison} Comparison
@@ -131,6 +134,7 @@ class Bench {
     results.push(...(await measureInteractive(platform, this)));
     results.push(...(await this.ofSizes(platform)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
+    if (this.only.includes('page')) results.push(await this.page(platform));
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('copy')) results.push(await this.copy(platform));
     if (this.only.includes('permission')) results.push(await this.permission(platform));
@@ -292,7 +296,7 @@ class Bench {
   async get(platform) {
     return this.served(await prepareGet(platform, this.signal), {
       name: 'get',
-      title: 'GET of a cluster by id, against a bare express handler with the same query',
+      title: `GET of a cluster by id, against ${BY_HAND} with the same query as a prepared statement`,
       goal: { atLeast: 0.7 },
     });
   }
@@ -301,8 +305,17 @@ class Bench {
   async lookup(platform) {
     return this.served(await prepareLookup(platform, this.signal), {
       name: 'lookup',
-      title: 'GET of a lookup, signed in, against the same express handler without authentication',
-      goal: { atLeast: 0.6 },
+      title: `GET of a lookup, against ${BY_HAND} that serialized it once`,
+      goal: { atLeast: 0.9 },
+    });
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async page(platform) {
+    return this.served(await preparePage(platform, this.signal), {
+      name: 'page',
+      title: `GET of a page of 100 of 1,000 configurations, against ${BY_HAND} with the same prepared statements`,
+      goal: { atLeast: 0.7 },
     });
   }
 
@@ -427,9 +440,10 @@ class Bench {
       this.compare({
         ...sides[direction],
         name,
-        title: `${direction} of 256 MiB, against the SDK used directly, ${store}`,
+        title: `${direction} of 256 MiB through the API, against the SDK used directly without the API, ${store}`,
         unit: 'MiB/s',
-        goal: { atLeast: 0.8 },
+        // The API copies each byte, so a store as fast as the machine shows what that costs.
+        goal: { atLeast: sides === machine ? 0.6 : 0.8 },
       });
     try {
       return [
@@ -476,7 +490,9 @@ class Bench {
       const slowest = [];
       const against = await this.compare({
         name: 'submit',
-        title: 'jobs submitted by 16 clients, against inserting the same rows by a bare pg handler',
+        title:
+          'jobs submitted by 16 clients, against a handler that inserts the same rows by prepared statements in one ' +
+          'transaction, without authentication, checks, log and HTTP framework',
         unit: '1/s',
         goal: { atLeast: 0.5 },
         baseline: async () => (await baseline(16)).perSecond,

@@ -37,7 +37,10 @@ const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_
 export async function prepareMillion(platform, signal) {
   const few = await tenantSession(platform, 'thousand');
   const many = await tenantSession(platform, 'million');
-  await fill(platform.postgres.url, few, many);
+  await fillTenants(platform.postgres.url, [
+    { session: few, count: FEW },
+    { session: many, count: MANY },
+  ]);
   const processes = new MeasuringProcesses(signal);
   const load = processes.startLoad();
   /** @param {string} path @param {number} records expected in each response */
@@ -64,7 +67,7 @@ export async function prepareMillion(platform, signal) {
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {string} name of the tenant
  */
-async function tenantSession(platform, name) {
+export async function tenantSession(platform, name) {
   const session = await login(platform.administrator);
   const { tenant_id: tenantId } = await session.json('POST', '/platform/admin/tenant', { body: { name } });
   await session.json('POST', `/user/select/${tenantId}`);
@@ -72,12 +75,15 @@ async function tenantSession(platform, name) {
   return session;
 }
 
-/** @param {string} url @param {Session} few session of the tenant with few records @param {Session} many */
-async function fill(url, few, many) {
+/**
+ * Gives each session's tenant a number of volume configurations.
+ * @param {string} url
+ * @param {{session: Session, count: number}[]} tenants
+ */
+export async function fillTenants(url, tenants) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { user_id: userId } = await few.json('GET', '/user/info');
     await client.query('BEGIN');
     // The referenced rows are known to exist, and building a GIN index takes a tenth of the time of extending it.
     await client.query('SET LOCAL session_replication_role = replica');
@@ -86,8 +92,10 @@ async function fill(url, few, many) {
       `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'volume_confs' AND indexdef LIKE '% USING gin %'`,
     );
     for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
-    await client.query(FILL, [few.tenantId, userId, FEW]);
-    await client.query(FILL, [many.tenantId, userId, MANY]);
+    for (const { session, count } of tenants) {
+      const { user_id: userId } = await session.json('GET', '/user/info');
+      await client.query(FILL, [session.tenantId, userId, count]);
+    }
     for (const { indexdef } of indexes) await client.query(indexdef);
     await client.query('COMMIT');
     await client.query('VACUUM (ANALYZE) volume_confs');

@@ -11,6 +11,7 @@ const MEASUREMENTS = [
   'get',
   ...INTERACTIVE,
   'lookup',
+  'page',
   'list',
   'search',
   'transfer',
@@ -44,7 +45,7 @@ Measures the platform against the same work done by hand, in turns, and prints t
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   grow     POST of a job that finds no slot to its start on a node that is added for it, against the start of a cluster of one
   nodes    start of a local PLATFORM cluster of ten nodes, against one of one
-  get      GET of a cluster by id, against a bare express handler with the same query
+  get      GET of a cluster by id, against an Express handler with the same prepared query
   kernel   a cell "1" of a notebook to its reply, over a WebSocket to another process of the API than the agent's, against
            jupyter_client with the same kernel: what is added to p50 and p99
   printed  a cell that prints 200,000 lines, 760 KiB, to its reply, against jupyter_client with the same kernel
@@ -54,14 +55,15 @@ Measures the platform against the same work done by hand, in turns, and prints t
   thrift   fetching 1,000,000 rows of a table in steps of 10,000 and 1,000 from a job that serves SQL, against Spark's own
            Thrift server on the loopback interface
   sockets  memory of the API with 1,000 sockets to a kernel that prints; and one socket that reads nothing, beside others
-  lookup   GET of a lookup, signed in, against the same express handler without authentication
+  lookup   GET of a lookup, signed in, against an Express handler without authentication that serialized it once
+  page     GET of a page of 100 of 1,000 configurations, against an Express handler with the same prepared statements
   list     GET of a page of 100 from 1,000,000 configurations, against the same from 1,000
   search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
   transfer upload and download of a large file of an object storage manager, against the same SDK used directly, and the
            memory that they take; the store is one that keeps nothing
   latency  the slowest of a hundred small GETs while 8 clients send the largest JSON bodies, against the same without them
   body     what a KiB of the largest JSON bodies costs, against a KiB of small ones; the worst of some kinds
-  submit   jobs submitted per second while none can start: by 16 clients against inserting the same rows without a platform,
+  submit   jobs submitted per second while none can start: by 16 clients against inserting the same rows by hand,
            and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
   recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
            another worker and without; the worker is restarted after a second

@@ -8,17 +8,17 @@ const BARE_EXPRESS = fileURLToPath(new URL('./bare-express.mjs', import.meta.url
 /** @typedef {import('./bare-express.mjs').Body} Body */
 
 /**
- * Prepares the sides of a comparison: responses per second to one GET, from the product and from a bare Express handler.
+ * Prepares the sides of a comparison: responses per second to one GET, from the product and from an Express handler.
  * @param {object} options
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} options.platform
+ * @param {import('../demo/session.mjs').Session} [options.session] who asks; the administrator's if absent
  * @param {AbortSignal} options.signal
  * @param {string} options.path of the operation with its query, without the prefix of the API
  * @param {Omit<import('./bare-express.mjs').Instructions, 'path'>} options.handler
  * @param {(product: Body, bare: Body) => boolean} options.alike true if the two bodies can be compared
  * @returns {Promise<import('./comparison.mjs').Sides & {close: () => Promise<unknown>}>}
  */
-export async function prepareServed({ platform, signal, path, handler, alike }) {
-  const { session } = platform;
+export async function prepareServed({ platform, session = platform.session, signal, path, handler, alike }) {
   const processes = new MeasuringProcesses(signal);
   try {
     /** @type {{port: number}} */
