@@ -20,7 +20,7 @@ describe('AccessTokens', () => {
 
   it('finds the key of a token after a rotation, until the key is removed', () => {
     const token = tokensWith(OLD).sign(CLAIMS, null);
-    expect(tokensWith(NEW, OLD).keyOf(token)).toBe(OLD.key);
+    expect(tokensWith(NEW, OLD).keyOf(token)?.export()).toEqual(OLD.key);
     expect(tokensWith(NEW).keyOf(token)).toBeUndefined();
   });
 

@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { decode, sign } from 'jsonwebtoken';
-import type { SigningKey } from '../../../../config/auth.config';
 import { Config } from '../../../../config/config';
 import { conflict } from '../../../../platform/kernel/errors/domain-error';
 
@@ -29,10 +28,20 @@ export function tokenNonce(): string {
 /** Signs access tokens with the first configured key, and finds the key that verifies a token. */
 @Injectable()
 export class AccessTokens {
-  constructor(private readonly config: Config) {}
+  /**
+   * Keys by their ids, the signing one first. Bytes would cost each request much more than a key does, because jsonwebtoken
+   * would first try to read them as a public key.
+   */
+  private readonly keys: ReadonlyMap<string, KeyObject>;
+
+  constructor(config: Config) {
+    this.keys = new Map(config.auth.signingKeys.map(({ id, key }) => [id, createSecretKey(key)]));
+  }
 
   get signingKeyId(): string {
-    return this.signingKey().id;
+    const [id] = this.keys.keys();
+    if (id === undefined) throw new Error('No signing key is configured');
+    return id;
   }
 
   /**
@@ -40,7 +49,10 @@ export class AccessTokens {
    * @throws a conflict if the key named by the claims has been removed
    */
   sign(claims: SignedClaims, expiresAt: Date | null): string {
-    const key = this.signingKey(claims.keyId);
+    const { keyId = this.signingKeyId } = claims;
+    const key = this.keys.get(keyId);
+    if (!key)
+      throw conflict('TOKEN.KEY_REMOVED', 'The key that signed this token has been removed. Create a new token.');
     return sign(
       {
         sub: String(claims.userId),
@@ -49,23 +61,15 @@ export class AccessTokens {
         ...(claims.issuedAt === undefined ? {} : { iat: claims.issuedAt }),
         ...(expiresAt ? { exp: Math.ceil(expiresAt.getTime() / 1000) } : {}),
       },
-      key.key,
-      { algorithm: 'HS256', keyid: key.id },
+      key,
+      { algorithm: 'HS256', keyid: keyId },
     );
   }
 
   /** Returns the key that verifies a token, or undefined if its key id is unknown. */
-  keyOf(token: string): Buffer | undefined {
+  keyOf(token: string): KeyObject | undefined {
     const id = keyIdOf(token);
-    return this.config.auth.signingKeys.find((key) => key.id === id)?.key;
-  }
-
-  private signingKey(id?: string): SigningKey {
-    const keys = this.config.auth.signingKeys;
-    const key = id === undefined ? keys[0] : keys.find((candidate) => candidate.id === id);
-    if (key) return key;
-    if (id === undefined) throw new Error('No signing key is configured');
-    throw conflict('TOKEN.KEY_REMOVED', 'The key that signed this token has been removed. Create a new token.');
+    return id === undefined ? undefined : this.keys.get(id);
   }
 }
 

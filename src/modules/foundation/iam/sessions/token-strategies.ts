@@ -46,7 +46,8 @@ function verification(
     algorithms: ['HS256'],
     secretOrKeyProvider: (_request, token: string, done) => {
       const key = tokens.keyOf(token);
-      done(key ? null : new Error('The token names an unknown key'), key);
+      // The types know only bytes, but Passport hands the key on to jsonwebtoken, which takes both.
+      done(key ? null : new Error('The token names an unknown key'), key as unknown as Buffer | undefined);
     },
   };
 }
