@@ -25,7 +25,6 @@ import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
-/** The most requested domains come first, because Express tries routes of equal rank in this order. */
 const CLIENT_MODULES = [
   ReferenceDataApiModule,
   EnvironmentsApiModule,
