@@ -5,12 +5,14 @@ import type { Logger } from '../kernel/logging/logger';
 
 /** Logs every request with its operation, caller, outcome and duration. Requests of agents have the level `debug`. */
 export function requestLogMiddleware(logger: Logger) {
+  // None of the fields below is a secret or has fields of its own, and the search for secrets took half the time of a line.
+  const requests = logger.child({}, { redact: { paths: [] } });
   return (request: AuthenticatedRequest, response: Response, next: NextFunction): void => {
-    const started = process.hrtime.bigint();
+    const started = performance.now();
     response.once('close', () => {
       const level = levelOf(request, response);
-      if (!logger.isLevelEnabled(level)) return;
-      logger[level](
+      if (!requests.isLevelEnabled(level)) return;
+      requests[level](
         {
           method: request.method,
           path: request.originalUrl.split('?', 1)[0],
@@ -19,7 +21,7 @@ export function requestLogMiddleware(logger: Logger) {
           tenant_id: request.principal?.tenantId,
           status: response.statusCode,
           completed: response.writableFinished || response.statusCode === 101,
-          duration_ms: Number(process.hrtime.bigint() - started) / 1e6,
+          duration_ms: performance.now() - started,
           correlation_id: response.getHeader('x-correlation-id'),
         },
         'request',

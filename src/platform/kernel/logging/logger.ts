@@ -7,9 +7,9 @@ export const LOGGER = Symbol('LOGGER');
 
 export type Logger = pino.Logger;
 
-/** Creates a logger of JSON lines with the correlation id of the request or job. Values under names of secrets are censored. */
-export function createLogger(service: string, level: string): Logger {
-  const options: pino.LoggerOptions = {
+/** Returns the options of all loggers. Values under names of secrets are censored. */
+export function loggerOptions(service: string, level: string): pino.LoggerOptions {
+  return {
     level,
     base: { service, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -20,8 +20,12 @@ export function createLogger(service: string, level: string): Logger {
       censor: '[secret]',
     },
   };
+}
+
+/** Creates a logger of JSON lines with the correlation id of the request or job. */
+export function createLogger(service: string, level: string): Logger {
   // Lines are written asynchronously, within a tenth of a second, and in full when the process ends.
-  return pino(options, pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
+  return pino(loggerOptions(service, level), pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
 /** Sends the messages of Nest to the same stream. */
