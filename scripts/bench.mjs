@@ -16,6 +16,7 @@ import { measureInteractive } from './bench/interactive.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMetastores } from './bench/metastores.mjs';
 import { prepareMillion } from './bench/million.mjs';
+import { measurePeers } from './bench/peers.mjs';
 import { prepareNodes } from './bench/nodes.mjs';
 import { HELP, readOptions, UsageError } from './bench/options.mjs';
 import { preparePage } from './bench/page.mjs';
@@ -64,12 +65,13 @@ const BY_HAND = 'an Express handler written by hand, without authentication, log
  */
 
 class Bench {
-  /** @param {{only: string[], rounds: number, kills: number, seed: number}} options @param {AbortSignal} signal */
-  constructor({ only, rounds, kills, seed }, signal) {
+  /** @param {Omit<ReturnType<typeof readOptions>, 'json' | 'help'>} options @param {AbortSignal} signal */
+  constructor({ only, rounds, kills, seed, markdown }, signal) {
     this.only = only;
     this.rounds = rounds;
     this.kills = kills;
     this.seed = seed;
+    this.markdown = markdown;
     this.signal = signal;
     this.started = performance.now();
   }
@@ -132,6 +134,7 @@ class Bench {
     const results = [];
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
     results.push(...(await measureInteractive(platform, this)));
+    results.push(...(await measurePeers(platform, this)));
     results.push(...(await this.ofSizes(platform)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
     if (this.only.includes('page')) results.push(await this.page(platform));

@@ -8,6 +8,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { LIVY_JARS } from './bench/peers/livy.mjs';
+import { CONNECT_JAR } from './bench/peers/spark-connect.mjs';
 import { JARS } from './connectors/connectors.mjs';
 import { npmCommand, projectRoot } from './embedded/install.mjs';
 import { KERBEROS_SERVER } from './embedded/kerberos-server.mjs';
@@ -56,6 +58,7 @@ const PYTHON_SCOPES = {
   bubblewrap: 'optional',
   java: 'optional',
   moto: 'excluded',
+  connect: 'excluded',
   impyla: 'excluded',
   go: 'excluded',
   uv: 'excluded',
@@ -210,7 +213,8 @@ function jars() {
   const ldap = { ...library(name, version, `pkg:maven/${group}/${name}@${version}`, 'excluded'), hash };
   const turbo = Object.fromEntries(Object.values(TURBO_JARS).map(({ path, sha256: digest }) => [path, digest]));
   const required = ofRepository({ ...JARS, ...turbo }, 'required');
-  const all = [...required, ...ofRepository(KERBEROS_SERVER, 'excluded'), ldap];
+  const excluded = { ...KERBEROS_SERVER, ...LIVY_JARS, ...CONNECT_JAR };
+  const all = [...required, ...ofRepository(excluded, 'excluded'), ldap];
   return all.map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
 }
 

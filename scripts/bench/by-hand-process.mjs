@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** A Python program that reads commands as lines of JSON and answers each with one line. */
@@ -8,10 +9,12 @@ export class ByHandProcess {
 
   /**
    * @param {string[]} argv
-   * @param {{env: Record<string, string>, cwd: string, signal: AbortSignal}} options
+   * @param {{env: Record<string, string>, cwd: string, signal: AbortSignal, log?: string}} options log is a file for the program's
+   * messages, which are printed if it is absent
    */
-  constructor([program = '', ...words], { env, cwd, signal }) {
-    this.child = spawn(program, words, { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+  constructor([program = '', ...words], { env, cwd, signal, log }) {
+    this.child = spawn(program, words, { env, cwd, stdio: 'pipe' });
+    this.child.stderr.pipe(log === undefined ? process.stderr : createWriteStream(log));
     this.child.on('error', () => {});
     this.child.stdin.on('error', () => {});
     // The program ends what it started when its input ends.

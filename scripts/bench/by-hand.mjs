@@ -133,8 +133,8 @@ export class SparkByHand {
   }
 }
 
-/** @param {number} port @returns {Promise<boolean>} */
-function accepts(port) {
+/** Returns whether something listens at this port of the loopback interface. @param {number} port @returns {Promise<boolean>} */
+export function accepts(port) {
   return new Promise((resolve) => {
     const socket = connect({ host: HOST, port });
     /** @param {boolean} open */

@@ -140,12 +140,17 @@ function describeComparison({ name, title, unit, goal, baseline, product, ratio,
   ].join('\n');
 }
 
-/** @param {number[]} rounds @returns {Summary} */
-function summarize(rounds) {
-  const sorted = rounds.toSorted((a, b) => a - b);
+/** @param {number[]} values */
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   const [low = NaN, high = NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  return { median: (low + high) / 2, min: Math.min(...rounds), max: Math.max(...rounds), rounds };
+  return (low + high) / 2;
+}
+
+/** @param {number[]} rounds @returns {Summary} */
+function summarize(rounds) {
+  return { median: median(rounds), min: Math.min(...rounds), max: Math.max(...rounds), rounds };
 }
 
 /** @param {number} value */

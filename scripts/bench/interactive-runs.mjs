@@ -38,15 +38,17 @@ export class InteractiveRuns {
    * Creates the configuration of a Python notebook.
    * @param {string} name
    * @param {Record<string, string>} cells code by id
+   * @param {object} [fields] override the usual ones
    * @returns {Promise<number>} id of its configuration
    */
-  async describeNotebook(name, cells) {
+  async describeNotebook(name, cells, fields = {}) {
     const { session } = this.platform;
     const body = {
       notebook_name: name,
       notebook_type: 'python3',
       cluster_id: this.clusterId,
       driver_memory: DRIVER_MEMORY,
+      ...fields,
     };
     const { notebook_conf_id: id } = await session.json('POST', `${this.notebooks}/conf`, { body });
     const described = Object.entries(cells).map(([cell_uuid, code]) => ({

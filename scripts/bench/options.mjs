@@ -31,8 +31,8 @@ const MEASUREMENTS = [
   'sweep',
   'start',
 ];
-/** Measured only on request, because it takes eleven minutes. */
-const LONG = ['growth'];
+/** Measured only on request, because they take more than ten minutes. */
+const LONG = ['growth', 'peers'];
 const ROUNDS = 7;
 /** Kills of a worker, unless --rounds gives another number. */
 const KILLS = 50;
@@ -84,6 +84,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   sweep    1,000 machines that no cluster owns found among 10,000 and their end requested, at a fake of each provider, against
            listing all of them
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
+  peers    small jobs and a first result of Spark by plain Spark, Livy, Spark Connect and a PLATFORM cluster, as a table; only
+           if named. Downloads 160 MB once
 
 Options:
   --only=job,lookup        measure these only
@@ -91,6 +93,7 @@ Options:
                            these are the number, ${KILLS} by default
   --seed=N                 of the moments of the kills, random by default
   --json=FILE              write the figures to FILE, too
+  --markdown=FILE          write the page of peers to FILE, too
   --help                   show this
 
 A missed goal does not make it fail; a failure to measure does. RUNTIME_DIR (.runtime by default) holds Java and Spark.
@@ -110,6 +113,7 @@ export function readOptions(args) {
       rounds: text,
       seed: text,
       json: text,
+      markdown: text,
       help: { type: /** @type {const} */ ('boolean') },
     };
     const { values } = parseArgs({ args, options });
@@ -121,7 +125,8 @@ export function readOptions(args) {
     const seed = Number(values.seed ?? randomInt(2 ** 31));
     if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number.');
     const kills = values.rounds === undefined ? KILLS : rounds;
-    return { only, rounds, kills, seed, json: values.json, help: values.help ?? false };
+    const { json, markdown, help = false } = values;
+    return { only, rounds, kills, seed, json, markdown, help };
   } catch (error) {
     throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }

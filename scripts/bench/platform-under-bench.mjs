@@ -225,16 +225,19 @@ export class PlatformUnderBench {
     ];
   }
 
-  /** @returns {Promise<{ms: number, log: string}>} the job's duration from its submission to DONE, and its stdout */
-  async runJob() {
+  /**
+   * @param {number} [jobConfId] the usual one if absent
+   * @returns {Promise<{id: number, ms: number, log: string}>} the job's duration from its submission to DONE, and its stdout
+   */
+  async runJob(jobConfId = this.jobConfId) {
     const { session, jobs } = this;
     const started = performance.now();
-    const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: this.jobConfId } });
+    const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: jobConfId } });
     /** @returns {Promise<string>} */
     const status = async () => (await this.look(`${jobs}/${jobId}/status`)).job_status;
     await this.until(`job ${jobId}`, status, 'DONE', ['ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
     const ms = performance.now() - started;
-    return { ms, log: await (await session.send('GET', `${jobs}/${jobId}/log/stdout`)).text() };
+    return { id: Number(jobId), ms, log: await (await session.send('GET', `${jobs}/${jobId}/log/stdout`)).text() };
   }
 
   /** @param {number} [clusterId] @returns {Promise<number>} milliseconds from the request to RUNNING */

@@ -98,7 +98,7 @@ export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
  * @param {number} groupId
  * @param {number} graceMs milliseconds between SIGTERM and SIGKILL
  */
-async function endGroup(groupId, graceMs) {
+export async function endGroup(groupId, graceMs) {
   /** @param {NodeJS.Signals | 0} signal */
   const signalGroup = (signal) => {
     try {

