@@ -42,6 +42,7 @@ Environment:
   PYTHON        the Python to use, 3.9 or newer
   BILLING_UNIT_PRICES    what a compute unit costs, 0.05 USD by default
   DATABASE_URL, REDIS_URL, JAVA_HOME, SPARK_HOME   used instead of the embedded ones
+  SPARK_VERSION                                    another version of Spark than the default, such as 4.3.0
   MAVEN_REPOSITORY_URL   mirror of Maven Central
 `;
 

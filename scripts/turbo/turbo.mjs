@@ -13,6 +13,10 @@ export const TURBO_JARS = {
     path: 'org/apache/datafusion/comet-spark-spark3.5_2.12/0.12.0/comet-spark-spark3.5_2.12-0.12.0.jar',
     sha256: '4ef25ed0da6816e18b0b7711b82e9807d62a0330a1e89aa3f09a1bbb005c9424',
   },
+  4.1: {
+    path: 'org/apache/datafusion/comet-spark-spark4.1_2.13/1.2.0/comet-spark-spark4.1_2.13-1.2.0.jar',
+    sha256: '5055c43dca9e8cce83c33b1ff25646d1436c94698ca48beb3475bf60843b8d37',
+  },
 };
 
 /**
@@ -26,7 +30,7 @@ export function turboJarName(sparkVersion) {
 }
 
 /**
- * Downloads the turbo jar, 70 MB from Maven Central.
+ * Downloads the turbo jar, 70 to 100 MB from Maven Central.
  * @param {object} options
  * @param {string} options.sparkVersion one that has turbo
  * @param {string} options.target file to make; complete or not at all

@@ -97,30 +97,37 @@ describe('Node', () => {
   });
 });
 
-describe('Spark', () => {
-  const version = pinned('spark', 'pyspark');
-  const [newest] = readReferenceDataFiles()
-    .rows.spark_infra_versions.filter((row) => row.spark_version === version)
-    .reverse();
+describe.each(['spark', 'spark-4.1', 'spark-4'])('Spark of the set %s', (set) => {
+  const version = pinned(set, 'pyspark');
+  const offered = readReferenceDataFiles().rows.spark_infra_versions.filter((row) => row.spark_version === version);
+  const newest = offered.at(-1);
 
   it('has a version that clusters offer', () => {
     expect(newest).toMatchObject({ spark_version: version });
   });
 
-  it('has one version in images, examples and code', () => {
-    const named = (text: string) => [...new Set([...text.matchAll(/(\d+\.\d+\.\d+)=\/opt/g)].map((match) => match[1]))];
-    expect(named(read('docker', 'spark-node.Dockerfile'))).toEqual([version]);
-    expect(named(read('.env.example'))).toEqual([version]);
-  });
-
-  it('has the Hadoop version of the connectors', () => {
-    const connectors = read('scripts', 'connectors', 'connectors.mjs');
-    expect(/HADOOP_VERSION = '([\d.]+)'/.exec(connectors)?.[1]).toBe(newest?.hadoop_version);
+  it('has connectors for its Hadoop', () => {
+    const jars = read('scripts', 'connectors', 'hadoop-jars.mjs');
+    const hadoop = newest?.hadoop_version ?? '';
+    expect(jars).toContain(`  '${hadoop}': {\n    'org/apache/hadoop/hadoop-aws/${hadoop}/hadoop-aws-${hadoop}.jar':`);
   });
 
   it('has the turbo version of the lookups', () => {
     const turbo = read('scripts', 'turbo', 'turbo.mjs');
-    expect(/comet-spark-spark3.5_2.12-([\d.]+).jar'/.exec(turbo)?.[1]).toBe(newest?.turbo_version);
+    const line = version.split('.').slice(0, 2).join('.');
+    const scala = newest?.scala_version.split('.').slice(0, 2).join('.');
+    const jar = new RegExp(`/comet-spark-spark${line}_${scala}-([\\d.]+)\\.jar'`).exec(turbo);
+    expect(jar?.[1] ?? null).toBe(newest?.turbo_version);
+  });
+});
+
+describe('Spark', () => {
+  const version = pinned('spark', 'pyspark');
+
+  it('has one version in images, examples and code', () => {
+    const named = (text: string) => [...new Set([...text.matchAll(/(\d+\.\d+\.\d+)=\/opt/g)].map((match) => match[1]))];
+    expect(named(read('docker', 'spark-node.Dockerfile'))).toEqual([version]);
+    expect(named(read('.env.example'))).toEqual([version]);
   });
 
   it('is installed in the image with hashes', () => {
