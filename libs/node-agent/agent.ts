@@ -98,6 +98,7 @@ export class Agent {
     };
     const runtime = {
       sparkHome: config.spark_home,
+      sparkVersion: config.spark_version,
       javaHome: config.java_home,
       python: config.python,
       classArchive: config.class_archive ?? null,

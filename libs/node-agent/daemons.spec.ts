@@ -105,6 +105,7 @@ describe('Daemons', () => {
       owner: { nodeDir, uids: null },
       runtime: {
         sparkHome: `${root}/spark`,
+        sparkVersion: '3.5.9',
         javaHome: '/nowhere',
         python: '/usr/bin/python3',
         classArchive: null,

@@ -41,18 +41,20 @@ def tables(columns, rows):
 def shown_rows(frame):
     """The column names, followed by the first rows as Spark itself shows them: in the time zone of the session."""
     # Only importable once the session has begun.
-    from pyspark.rdd import _load_from_socket
+    from pyspark import rdd, util
     from pyspark.serializers import BatchedSerializer, CPickleSerializer
 
     served = frame._jdf.getRowsToPython(MAX_ROWS, MAX_CELL_LENGTH)
-    return list(_load_from_socket(served, BatchedSerializer(CPickleSerializer())))
+    # From Spark 4 on it is in another module.
+    load = getattr(util, "_load_from_socket", None) or rdd._load_from_socket
+    return list(load(served, BatchedSerializer(CPickleSerializer())))
 
 
 class SqlKernel(Kernel):
     implementation = "sql"
     implementation_version = "1.0"
     language = "sql"
-    language_version = "3.5"
+    language_version = "3"
     language_info = {"name": "sql", "mimetype": "text/x-sql", "file_extension": ".sql"}
     banner = "Spark SQL"
 

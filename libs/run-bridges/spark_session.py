@@ -12,9 +12,11 @@ SPARK_ENDED = 70
 
 
 def find_pyspark():
-    """Makes PySpark importable if this Python has no such package: then Spark's own folder has it."""
-    if importlib.util.find_spec("pyspark") is None:
-        sys.path.extend(sorted(glob.glob(os.path.join(os.environ["SPARK_HOME"], "python", "lib", "*.zip"))))
+    """Makes the PySpark of SPARK_HOME importable. This Python may have none, or one of another version."""
+    home = os.path.realpath(os.environ["SPARK_HOME"])
+    package = None if "pyspark" in sys.modules else importlib.util.find_spec("pyspark")
+    if "pyspark" not in sys.modules and (package is None or os.path.dirname(os.path.realpath(package.origin)) != home):
+        sys.path[:0] = sorted(glob.glob(os.path.join(home, "python", "lib", "*.zip")))
 
 
 class FailedSession:

@@ -32,6 +32,7 @@ class CommandLine:
         self.jvm = jvm
         self.array_of = array_of
         self.system = self.type("java.lang.System")
+        self.is_spark_3 = self.type("org.apache.spark.package$").__getattr__("MODULE$").SPARK_VERSION().startswith("3.")
         self.cli = None
         self.state = None
 
@@ -115,8 +116,12 @@ class CommandLine:
         self.system.err.println(line)
 
     def _state(self, spark, hadoop):
-        times = self.type("org.apache.spark.sql.hive.HiveUtils$").__getattr__("MODULE$").formatTimeVarsForHiveClient(hadoop)
         client = self.type("org.apache.spark.sql.hive.client.HiveClientImpl")
+        if self.is_spark_3:
+            utils = self.type("org.apache.spark.sql.hive.HiveUtils$").__getattr__("MODULE$")
+            times = utils.formatTimeVarsForHiveClient(hadoop)
+        else:
+            times = client.__getattr__("newHiveConf$default$3")()
         conf = client.newHiveConf(spark, hadoop, times, client.__getattr__("newHiveConf$default$4")())
         state = self.type("org.apache.hadoop.hive.cli.CliSessionState")(conf)
         stream = lambda into: self.type("java.io.PrintStream")(into, True, "UTF-8")
@@ -138,17 +143,18 @@ class CommandLine:
         self.cli = self.type(CLI)()
         self.cli.setHiveVariables(variables)
         conf = self.state.getConf()
-        context = self.type("org.apache.spark.sql.hive.thriftserver.SparkSQLEnv").sqlContext()
+        environment = self.type("org.apache.spark.sql.hive.thriftserver.SparkSQLEnv")
+        session = environment.sqlContext().sparkSession() if self.is_spark_3 else environment.sparkSession()
         for jar in (conf.get("hive.aux.jars.path") or "").split(","):
             if jar.strip():
-                context.sessionState().resourceLoader().addJar(jar)
-        conf.setClassLoader(context.sharedState().jarClassLoader())
+                session.sessionState().resourceLoader().addJar(jar)
+        conf.setClassLoader(session.sharedState().jarClassLoader())
         for key, value in settings:
             if key != WAREHOUSE:
-                context.setConf(key, value)
+                session.conf().set(key, value)
         database = get_field(self.state, "database")
         if database is not None:
-            context.sql("USE %s" % database)
+            session.sql("USE %s" % database)
         self.cli.processInitFiles(self.state)
         self.cli.printMasterAndAppId()
 

@@ -9,6 +9,7 @@ import {
 const secrets: DaemonSecrets = { spark: 'the-secret', ui: 'the-token' };
 const runtime = {
   sparkHome: '/spark',
+  sparkVersion: '3.5.9',
   javaHome: '/java',
   python: '/venv/bin/python',
   classArchive: null,

@@ -96,12 +96,12 @@ describe('metastoreVariables', () => {
 
 describe('withMetastorePackages', () => {
   it("adds the libraries of the metastore's client", () => {
-    expect(withMetastorePackages(glue, ['a:b:1'])).toEqual([
+    expect(withMetastorePackages(glue, ['a:b:1'], '3.5.9')).toEqual([
       'a:b:1',
       'org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1',
       'org.apache.iceberg:iceberg-aws-bundle:1.10.1',
     ]);
-    expect(withMetastorePackages(undefined, ['a:b:1'])).toEqual(['a:b:1']);
+    expect(withMetastorePackages(undefined, ['a:b:1'], '4.3.0')).toEqual(['a:b:1']);
   });
 
   it('keeps the version of a library that the run names', () => {
@@ -110,6 +110,6 @@ describe('withMetastorePackages', () => {
       ' io.unitycatalog:unitycatalog-spark_2.12:0.2.0',
       'io.delta:delta-spark_2.13:3.3.2',
     ];
-    expect(withMetastorePackages({ ...unity, catalogs: ['main'] }, own)).toEqual(own);
+    expect(withMetastorePackages({ ...unity, catalogs: ['main'] }, own, '3.5.9')).toEqual(own);
   });
 });

@@ -1,26 +1,15 @@
 import type { HiveOfRun, RunMetastore, UnityOfRun } from '../contracts/agent-protocol';
+import { metastorePackages } from './metastore-packages';
 import { SubmitError } from './submit-error';
 
 /** Spark's name of the AWS Glue catalog. A run has only one, so its name on the platform does not matter. */
 const GLUE = 'glue';
 const WAREHOUSE = 'hive.metastore.warehouse.dir';
-const ICEBERG = '1.10.1';
 /** The path of Unity's API, which its client appends to the endpoint. */
 const UNITY_API = /\/api\/2\.1\/unity-catalog\/*$/;
 
 /** An environment with one of these has keys of its own; half of one pair with half of another would not work. */
 const AWS_VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
-
-/** Jars that Spark 3.5 lacks, as Maven coordinates. */
-const PACKAGES: Readonly<Record<RunMetastore['kind'], readonly string[]>> = {
-  hive: [],
-  glue: [
-    `org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:${ICEBERG}`,
-    `org.apache.iceberg:iceberg-aws-bundle:${ICEBERG}`,
-  ],
-  unity: ['io.unitycatalog:unitycatalog-spark_2.12:0.2.1', 'io.delta:delta-spark_2.12:3.3.2'],
-  unusable: [],
-};
 
 type Property = [name: string, value: string];
 
@@ -61,10 +50,19 @@ export function metastoreVariables(
   return { AWS_ACCESS_KEY_ID: metastore.access_key_id, AWS_SECRET_ACCESS_KEY: metastore.secret_access_key };
 }
 
-/** Returns the run's packages and those of the metastore's client. If both name a library, the run's version wins. */
-export function withMetastorePackages(metastore: RunMetastore | undefined, packages: readonly string[]): string[] {
+/**
+ * Returns the run's packages and those of the metastore's client. If both name a library, the run's version wins. Throws a SubmitError
+ * if the client has no release for the Spark.
+ */
+export function withMetastorePackages(
+  metastore: RunMetastore | undefined,
+  packages: readonly string[],
+  sparkVersion: string,
+): string[] {
   const named = new Set(packages.map(libraryOf));
-  const further = metastore ? PACKAGES[metastore.kind] : [];
+  const further = metastore ? metastorePackages(metastore.kind, sparkVersion) : [];
+  if (further === null)
+    throw new SubmitError(`No client of the metastore of this cluster has a release for Spark ${sparkVersion}.`);
   return [...packages, ...further.filter((coordinate) => !named.has(libraryOf(coordinate)))];
 }
 

@@ -44,7 +44,9 @@ export function scalaReplFiles(
  */
 export const STATEMENTS_OF = `
   def statementsOf(source: String): Seq[(Int, String)] = {
-    val global: $intp.global.type = $intp.global
+    // Scala 2.13 declares it by its public interface, which has less.
+    val repl = $intp.asInstanceOf[scala.tools.nsc.interpreter.IMain]
+    val global: repl.global.type = repl.global
     import global._
     case class Statement(from: Int, to: Int, defines: Boolean)
     val unit = new CompilationUnit(newSourceFile(source, "source.scala"))
@@ -107,7 +109,12 @@ function driverScript({
     java.lang.System.exit(if (problem.isEmpty) 0 else 1)
     throw new IllegalStateException
   }
-  def runs(code: String) = $intp.beQuietDuring($intp.interpret(code)).toString == "Success"
+  def runs(code: String) = {
+    val repl = $intp.asInstanceOf[scala.tools.nsc.interpreter.IMain]
+    var result = ""
+    repl.beQuietDuring { result = repl.interpret(code).toString }
+    result == "Success"
+  }
   val source = new String(java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(${literal(sourceFile)})), "UTF-8")
   val statements = statementsOf(source)
   if ($intp.reporter.hasErrors) end(Some("The source is not Scala."))

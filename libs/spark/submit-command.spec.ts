@@ -6,6 +6,7 @@ import { SubmitError } from './submit-error';
 
 const runtime = {
   sparkHome: '/spark',
+  sparkVersion: '3.5.9',
   javaHome: '/java',
   python: '/venv/bin/python',
   classArchive: null,

@@ -34,6 +34,8 @@ const COMPILES_WITH_CLASS_PATH = '-Dscala.usejavacp=true';
 /** The locations of Spark and its runtimes on a node. */
 export interface SparkRuntime {
   sparkHome: string;
+  /** Version of that Spark, such as 3.5.9. */
+  sparkVersion: string;
   javaHome: string;
   python: string;
   /** Archive of this Spark's classes; null if the node has none. */
@@ -154,7 +156,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const heap = heapOfTasks(spec, driverMemory, (key) => propertyOf(key, conf, properties));
   for (const [key, value] of [...ownProperties(spec, setup), ...acceleration(spec, heap)])
     argv.push('--conf', `${key}=${value}`);
-  const packages = packagesOf(spec, properties);
+  const packages = packagesOf(spec, properties, runtime.sparkVersion);
   if (packages.length > 0 || set.has(PACKAGES)) {
     const path = `${paths.generated}/ivysettings.xml`;
     files.push({ path, content: ivySettings(spec.maven_repository) });
@@ -298,13 +300,18 @@ function propertyOf(key: string, conf: readonly string[], properties: readonly s
 }
 
 /** `--packages` hides the property of the same meaning, so if the metastore adds packages, the option includes the property's. */
-function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly string[]): string[] {
-  const all = withMetastorePackages(metastore, packages);
+function packagesOf(
+  { packages, conf, metastore }: RunSpec,
+  properties: readonly string[],
+  sparkVersion: string,
+): string[] {
+  const all = withMetastorePackages(metastore, packages, sparkVersion);
   if (packages.length > 0 || all.length === 0) return all;
   const named = (propertyOf(PACKAGES, conf, properties) ?? '').split(',').map((name) => name.trim());
   return withMetastorePackages(
     metastore,
     named.filter((name) => name !== ''),
+    sparkVersion,
   );
 }
 
