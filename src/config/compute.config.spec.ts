@@ -44,7 +44,10 @@ describe('readComputeConfig', () => {
       COMPUTE_LOCAL_PYTHON: '/python',
       COMPUTE_LOCAL_TURBO: '3.5.9=/opt/turbo.jar',
     };
-    expect(read(local).local).toMatchObject({ dir: '/nodes', sparkHomes: { '3.5.9': '/opt/spark' } });
+    expect(read(local).local).toMatchObject({
+      dir: '/nodes',
+      sparks: { '3.5.9': { home: '/opt/spark', turbo: '/opt/turbo.jar', connectors: null } },
+    });
     const relative = Object.entries(local).slice(1);
     for (const [name, value] of relative)
       expect(() => read({ ...local, [name]: value.replace('/', '') })).toThrow(

@@ -90,7 +90,7 @@ function readBootConfig(env: EnvReader): BootConfig {
   const manifest = env.file('RUNTIME_MANIFEST', {
     allowed: 'path of a JSON file',
     example: '/etc/platform/runtime.json',
-    readBy: ['worker'],
+    readBy: ['API', 'worker'],
     description: 'List of what the mirror has; [images](clouds/images.md) shows its form.',
   });
   const items = manifest === null ? [] : runtimeItemsIn(manifest);
@@ -143,6 +143,15 @@ function runtimeItem(value: unknown): RuntimeItem | null {
   return { name, version, architecture, sparkVersion, path: path.replace(/^\/+/, ''), sha256 };
 }
 
+/** Absolute paths of a Spark and of what belongs to it; null for what the machine lacks. */
+interface SparkPaths {
+  home: string;
+  classArchive: string | null;
+  connectors: string | null;
+  scalaKernel: string | null;
+  turbo: string | null;
+}
+
 function readLocalComputeConfig(reader: EnvReader) {
   const env = reader.section('Local nodes', 'Local nodes belong to cloud environments with the endpoint `local://`.');
   const isEnabled = env.boolean('COMPUTE_LOCAL_ENABLED', {
@@ -165,10 +174,48 @@ function readLocalComputeConfig(reader: EnvReader) {
     description: 'Directory of each installed Spark version.',
   });
   if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must name at least one Spark');
+  const classArchives = env.absolutePaths('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file', {
+    example: '3.5.9=/opt/spark.jsa',
+    readBy: ['worker'],
+    description:
+      "Archive of Spark's classes for each version (`scripts/class-archive`), with which the JVMs of Spark start in about " +
+      'half the time ([ADR 0007](adr/0007-jvms-start-from-a-class-archive.md)).',
+  });
+  const connectors = env.absolutePaths('COMPUTE_LOCAL_CONNECTORS', 'version=directory', {
+    example: '3.5.9=/opt/connectors',
+    readBy: ['worker'],
+    description:
+      'Directory of the jars with which each Spark version reaches object stores (`scripts/connectors`). Without them jobs ' +
+      'cannot have mounts ([ADR 0008](adr/0008-mounts-are-a-default-file-system.md)).',
+  });
+  const scalaKernels = env.absolutePaths('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory', {
+    example: '3.5.9=/opt/scala-kernel',
+    readBy: ['worker'],
+    description:
+      'Directory of the kernel of Scala notebooks for each Spark version (`scripts/scala-kernel`). Without it they cannot ' +
+      'start ([ADR 0034](adr/0034-kernels-run-behind-a-bridge.md)).',
+  });
+  const turboJars = env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file', {
+    example: '3.5.9=/opt/turbo.jar',
+    readBy: ['worker'],
+    description:
+      'Jar of DataFusion Comet for each Spark version (`scripts/turbo`). Without it clusters with turbo do not start ' +
+      '([ADR 0044](adr/0044-query-accelerators-are-jars-on-the-node.md)).',
+  });
+  const ofVersion = ([version, home]: [string, string]) => [
+    version,
+    {
+      home,
+      classArchive: classArchives[version] ?? null,
+      connectors: connectors[version] ?? null,
+      scalaKernel: scalaKernels[version] ?? null,
+      turbo: turboJars[version] ?? null,
+    },
+  ];
   return {
     dir,
-    /** All records are keyed by the Spark version. */
-    sparkHomes,
+    sparks: Object.fromEntries(Object.entries(sparkHomes).map(ofVersion)) as Record<string, SparkPaths>,
+    sparkInstaller: readSparkInstaller(env),
     javaHome: env.absolutePath('COMPUTE_LOCAL_JAVA_HOME', {
       requiredIf,
       example: '/usr/lib/jvm/java-17',
@@ -180,34 +227,6 @@ function readLocalComputeConfig(reader: EnvReader) {
       example: '/usr/bin/python3',
       readBy: ['worker'],
       description: 'Python that PySpark jobs run on.',
-    }),
-    classArchives: env.absolutePaths('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file', {
-      example: '3.5.9=/opt/spark.jsa',
-      readBy: ['worker'],
-      description:
-        "Archive of Spark's classes for each version (`scripts/class-archive`), with which the JVMs of Spark start in about " +
-        'half the time ([ADR 0007](adr/0007-jvms-start-from-a-class-archive.md)).',
-    }),
-    connectors: env.absolutePaths('COMPUTE_LOCAL_CONNECTORS', 'version=directory', {
-      example: '3.5.9=/opt/connectors',
-      readBy: ['worker'],
-      description:
-        'Directory of the jars with which each Spark version reaches object stores (`scripts/connectors`). Without them jobs ' +
-        'cannot have mounts ([ADR 0008](adr/0008-mounts-are-a-default-file-system.md)).',
-    }),
-    scalaKernels: env.absolutePaths('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory', {
-      example: '3.5.9=/opt/scala-kernel',
-      readBy: ['worker'],
-      description:
-        'Directory of the kernel of Scala notebooks for each Spark version (`scripts/scala-kernel`). Without it they cannot ' +
-        'start ([ADR 0034](adr/0034-kernels-run-behind-a-bridge.md)).',
-    }),
-    turboJars: env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file', {
-      example: '3.5.9=/opt/turbo.jar',
-      readBy: ['worker'],
-      description:
-        'Jar of DataFusion Comet for each Spark version (`scripts/turbo`). Without it clusters with turbo do not start ' +
-        '([ADR 0044](adr/0044-query-accelerators-are-jars-on-the-node.md)).',
     }),
     bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP', {
       allowed: 'path of a program, or `none`',
@@ -221,6 +240,30 @@ function readLocalComputeConfig(reader: EnvReader) {
     ...readUids(env),
     sharedDirs: readSharedDirs(env),
   };
+}
+
+function readSparkInstaller(env: EnvReader): { program: string; versions: string[] } | null {
+  const versions = env.list('COMPUTE_LOCAL_SPARK_INSTALLABLE', {
+    allowed: 'comma-separated list of Spark versions',
+    example: '4.3.0',
+    readBy: ['worker'],
+    description:
+      'Spark versions that clusters may use although they are not installed yet: the first cluster with such a version has it ' +
+      'installed by `COMPUTE_LOCAL_SPARK_INSTALLER`.',
+  });
+  const program = env.optional('COMPUTE_LOCAL_SPARK_INSTALLER', {
+    allowed: 'absolute path',
+    defaultText: 'only installed versions are offered',
+    example: '/opt/install-spark',
+    readBy: ['worker'],
+    description:
+      'Program that installs a Spark version, its only argument, and prints what it installed; see ' +
+      '[Spark versions](operations/spark-versions.md).',
+  });
+  if (versions.length === 0) return null;
+  if (program === null || !isAbsolute(program))
+    env.problem('COMPUTE_LOCAL_SPARK_INSTALLER', 'must be an absolute path, with COMPUTE_LOCAL_SPARK_INSTALLABLE');
+  return { program: program ?? '', versions };
 }
 
 /** Above those of systemd's containers, below the largest that programs take. */

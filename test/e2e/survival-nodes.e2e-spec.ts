@@ -150,15 +150,15 @@ describe('a node that is lost', () => {
 
 describe('a machine that no cluster owns', () => {
   it('is destroyed', async () => {
+    const { sparkVersion, sparkHome } = platform.runtime;
     const driver = new LocalDriver({
       dir: platform.localDir,
-      sparkHomes: { [platform.runtime.sparkVersion]: platform.runtime.sparkHome },
+      sparks: {
+        [sparkVersion]: { home: sparkHome, classArchive: null, connectors: null, scalaKernel: null, turbo: null },
+      },
+      sparkInstaller: null,
       javaHome: platform.runtime.javaHome,
       python: platform.runtime.python,
-      classArchives: {},
-      connectors: {},
-      scalaKernels: {},
-      turboJars: {},
       confinement: { kind: 'none' },
       sharedDirs: [],
       agentApiUrl: platform.baseUrl,

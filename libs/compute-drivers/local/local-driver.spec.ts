@@ -54,13 +54,18 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
     root,
     options: {
       dir: `${root}/nodes`,
-      sparkHomes: { '3.5.3': `${root}/spark` },
+      sparks: {
+        '3.5.3': {
+          home: `${root}/spark`,
+          classArchive: `${root}/spark.jsa`,
+          connectors: `${root}/connectors`,
+          scalaKernel: `${root}/scala-kernel`,
+          turbo: `${root}/comet.jar`,
+        },
+      },
+      sparkInstaller: null,
       javaHome: `${root}/java`,
       python: `${root}/python`,
-      classArchives: { '3.5.3': `${root}/spark.jsa` },
-      connectors: { '3.5.3': `${root}/connectors` },
-      scalaKernels: { '3.5.3': `${root}/scala-kernel` },
-      turboJars: { '3.5.3': `${root}/comet.jar` },
       confinement: { kind: 'none' },
       sharedDirs: ['/data'],
       agentEntry: `${root}/agent.js`,

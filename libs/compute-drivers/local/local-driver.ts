@@ -40,24 +40,19 @@ import { installedVersion, isVersion } from '../../spark/installed-version';
 import { removeOrphans } from '../sweep';
 import { asDriverError } from './driver-error';
 import { LocalFolder } from './local-folder';
+import { type InstalledSpark, LocalSparks, type SparkInstallerOptions } from './local-sparks';
 import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
 
 /** Paths of the programs that nodes need, and settings. All paths are absolute. */
 export interface LocalDriverOptions {
   /** Holds one directory per node. */
   dir: string;
-  /** Installed Spark by version. */
-  sparkHomes: Record<string, string>;
+  /** The installed Sparks by version. */
+  sparks: Readonly<Record<string, InstalledSpark>>;
+  /** Installs further Sparks when nodes need them; null if only the installed ones can be used. */
+  sparkInstaller: SparkInstallerOptions | null;
   javaHome: string;
   python: string;
-  /** Archive of Spark's classes by version; optional. */
-  classArchives: Record<string, string>;
-  /** Folder of the jars for object stores by version; optional. */
-  connectors: Record<string, string>;
-  /** Folder of the kernel for Scala notebooks by version; optional. */
-  scalaKernels: Record<string, string>;
-  /** Jar of DataFusion Comet by version; optional. */
-  turboJars: Record<string, string>;
   /** Isolation of users' code from the machine, from its node and from other users' code. */
   confinement: Confinement;
   /** Folders of the machine that jobs of all nodes can see, subject to file permissions. */
@@ -136,9 +131,11 @@ export class LocalDriver implements ComputeDriver, OnSite {
   private queue: Promise<unknown> = Promise.resolve();
   private readonly registry: MachineRegistry;
   private readonly folder: LocalFolder;
+  private readonly sparks: LocalSparks;
 
   constructor(private readonly options: LocalDriverOptions) {
     this.folder = new LocalFolder(options.dir);
+    this.sparks = new LocalSparks(options.sparks, options.sparkInstaller);
     this.registry = new MachineRegistry(options.machineRegistry ?? MACHINE_REGISTRY);
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
     this.bindAddress = options.bindAddress ?? LOOPBACK;
@@ -147,7 +144,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
     const token = spec.labels.nodeToken;
     await this.checkRuntime(spec.boot.sparkVersion);
-    this.checkAccelerator(spec);
+    await this.checkAccelerator(spec);
     return this.withNodeLock(token, context, async () => {
       const dir = this.nodeDir(token);
       const record = await readRecord(dir);
@@ -316,20 +313,9 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return `${this.options.dir}/${token}`;
   }
 
-  private sparkHome(version: string): string {
-    const home = this.options.sparkHomes[version];
-    if (home !== undefined) return home;
-    const available = Object.keys(this.options.sparkHomes).join(', ') || 'none';
-    throw new ComputeDriverError(
-      'LOCAL.SPARK_VERSION_UNAVAILABLE',
-      `Spark ${version} is not installed for local nodes. Installed versions (COMPUTE_LOCAL_SPARK_HOMES): ${available}.`,
-      { kind: 'invalid' },
-    );
-  }
-
-  private checkAccelerator({ boot: { accelerator, sparkVersion } }: NodeSpec): void {
-    const isMissing =
-      accelerator === 'cuda' || (accelerator === 'turbo' && !existsSync(this.options.turboJars[sparkVersion] ?? ''));
+  private async checkAccelerator({ boot: { accelerator, sparkVersion } }: NodeSpec): Promise<void> {
+    const { turbo } = await this.sparks.get(sparkVersion);
+    const isMissing = accelerator === 'cuda' || (accelerator === 'turbo' && !existsSync(turbo ?? ''));
     if (!isMissing) return;
     const message =
       accelerator === 'cuda'
@@ -339,7 +325,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   private async checkRuntime(sparkVersion: string): Promise<void> {
-    const sparkHome = this.sparkHome(sparkVersion);
+    const { home: sparkHome } = await this.sparks.get(sparkVersion);
     const { javaHome, python, agentEntry } = this.options;
     const needed: [string, string, number][] = [
       ['JAVA', `${javaHome}/bin/java`, constants.X_OK],
@@ -373,6 +359,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       ...{ labels, nodeNumber, attempt, market, machineType, cores, memoryMb, sparkVersion, userLabels },
       createdAt: new Date().toISOString(),
     };
+    const spark = await this.sparks.get(sparkVersion);
     try {
       // An interrupted provision may have left a draft with a bootstrap token.
       await removeTrees([draft]);
@@ -382,7 +369,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       // The rest of an interrupted removal has no record, so it is not a node.
       await removeTrees([dir]);
       await this.withConfinement(context, async (confinement) => {
-        const config = { ...this.agentConfig(dir, record), bootstrap_token, confinement };
+        const config = { ...this.agentConfig(dir, record, spark), bootstrap_token, confinement };
         await writeFile(`${draft}/${AGENT_FILE}`, JSON.stringify(config), { mode: 0o600 });
         await rename(draft, dir);
       });
@@ -404,7 +391,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
 
   /** Rewrites the agent's configuration for this release. Keeps other fields unless `changes` replaces them. */
   private async writeConfig(dir: string, record: NodeRecord, changes: Partial<AgentConfig> = {}): Promise<void> {
-    const config = { ...(await readConfig(dir)), ...this.agentConfig(dir, record), ...changes };
+    const spark = await this.sparks.get(record.sparkVersion);
+    const config = { ...(await readConfig(dir)), ...this.agentConfig(dir, record, spark), ...changes };
     await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify(config), { mode: 0o600 });
     await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
   }
@@ -412,18 +400,19 @@ export class LocalDriver implements ComputeDriver, OnSite {
   private agentConfig(
     dir: string,
     { sparkVersion, cores, memoryMb, nodeNumber }: NodeRecord,
+    spark: InstalledSpark,
   ): Omit<AgentConfig, 'bootstrap_token'> {
     const address = this.addressOf(nodeNumber);
     return {
       api_url: this.options.agentApiUrl,
       node_dir: `${dir}/data`,
-      spark_home: this.sparkHome(sparkVersion),
+      spark_home: spark.home,
       java_home: this.options.javaHome,
       python: this.options.python,
-      class_archive: this.options.classArchives[sparkVersion] ?? null,
-      connectors: this.options.connectors[sparkVersion] ?? null,
-      scala_kernel: this.options.scalaKernels[sparkVersion] ?? null,
-      turbo: this.options.turboJars[sparkVersion] ?? null,
+      class_archive: spark.classArchive,
+      connectors: spark.connectors,
+      scala_kernel: spark.scalaKernel,
+      turbo: spark.turbo,
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,

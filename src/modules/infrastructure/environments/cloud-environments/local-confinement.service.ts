@@ -10,12 +10,13 @@ export class LocalConfinementService {
   /** Picks the strongest confinement that the machine supports. */
   static async choose({ compute: { local } }: Config, logger: Logger): Promise<LocalConfinementService> {
     if (!local) return new LocalConfinementService({ kind: 'none' });
-    const { sparkHomes, javaHome, classArchives, connectors, scalaKernels, turboJars, python } = local;
+    const { sparks, javaHome, python } = local;
     const paths = [
       javaHome,
-      ...[sparkHomes, classArchives, connectors, scalaKernels, turboJars].flatMap((byVersion) =>
-        Object.values(byVersion),
-      ),
+      ...Object.values(sparks).flatMap(({ home, classArchive, connectors, scalaKernel, turbo }) => [
+        home,
+        ...[classArchive, connectors, scalaKernel, turbo].filter((path) => path !== null),
+      ]),
     ];
     const { confinement, problem } = await chooseConfinement({ ...local, needed: { paths, python } });
     const service = new LocalConfinementService(confinement);

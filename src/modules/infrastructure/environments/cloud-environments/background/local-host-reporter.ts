@@ -32,7 +32,8 @@ export class LocalHostReporter {
     const { local } = this.config.compute;
     if (!local) return;
     const meter = new HostMeter(local.dir);
-    this.reports = new Pump(() => this.report(meter, Object.keys(local.sparkHomes)), {
+    const versions = [...Object.keys(local.sparks), ...(local.sparkInstaller?.versions ?? [])];
+    this.reports = new Pump(() => this.report(meter, versions), {
       intervalMs: REPORT_INTERVAL_MS,
       failed: (error) =>
         this.logger.warn({ err: error }, 'The resources of this machine could not be reported; the worker retries'),
