@@ -118,21 +118,6 @@ const PHASES = [
     action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'clouds', 'build']),
   },
   {
-    name: 'e2e-spark-4',
-    limit: 45 * MINUTE,
-    processes: 2,
-    long: true,
-    after: ['build'],
-    needs: ['runtime'],
-    action: (step) => {
-      // These name what Spark 4 lacks, or start no Spark of their own.
-      const others = ['turbo', 'guides', 'chaos', 'swagger', 'survival-'].map(
-        (name) => `--testPathIgnorePatterns=/${name}`,
-      );
-      return step.jest('e2e', ['--maxWorkers=2', ...others], ['services', 'spark-4', 'sql-client', 'clouds', 'build']);
-    },
-  },
-  {
     name: 'attacks',
     limit: 30 * MINUTE,
     processes: 2,

@@ -16,14 +16,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
 import { shortLivedJavaHome } from './short-lived-java.mjs';
-import { DEFAULT_SPARK, NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
+import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
 
 /**
- * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey, `spark-4` the same with most tests on the newest
- * Spark 4; `services` PostgreSQL and Redis; `ldap` the
+ * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis; `ldap` the
  * jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores,
  * `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled programs.
- * @typedef {'runtime' | 'spark-4' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
  *
@@ -91,9 +90,7 @@ export class TestServices {
   async #prepare(need) {
     switch (need) {
       case 'runtime':
-        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests(DEFAULT_SPARK)) };
-      case 'spark-4':
-        return { TEST_RUNTIME_JSON: this.#write('runtime-4.json', await this.#runtimeOfTests(NEWEST_SPARK)) };
+        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests()) };
       case 'services':
         return this.#startServices();
       case 'ldap':
@@ -125,13 +122,10 @@ export class TestServices {
     return this.#runtime;
   }
 
-  /** @param {string} version of the Spark that most tests use */
-  async #runtimeOfTests(version) {
+  async #runtimeOfTests() {
     const runtime = await this.#findRuntime();
-    const spark = runtime.sparks.find(({ sparkVersion }) => sparkVersion === version);
     return {
       ...runtime,
-      ...spark,
       javaHome: shortLivedJavaHome(this.#runtimeDir, runtime.javaHome),
       variables: sparkVariables({ ...runtime, installable: [] }),
     };

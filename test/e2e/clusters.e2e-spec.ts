@@ -423,7 +423,9 @@ describe('the resources of a cluster', () => {
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
     const cuda = await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
-    expect(cuda.error_message).toMatch(/^Spark infra version \S+ does not support CUDA\.$/);
+    expect(cuda.error_message).toMatch(
+      /^Spark infra version \S+ does not support CUDA\. Versions that do: v3\.2\.2-20\.$/,
+    );
     await refuses({ size: 20 }, 400, 'CLUSTER.DISK_TYPE_REQUIRED');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');

@@ -113,6 +113,13 @@ describe('clusters', () => {
         'Local nodes of this installation do not have Spark 3.5.3. Available: 3.5.9.',
       );
       expect((await create(SPARK_359)).status).toBe(200);
+      const versions = async (query: string) => {
+        const { body } = await estate.caller.call('GET', `/lookup_spark_infra_version${query}`);
+        return (body as { spark_version: string }[]).map((row) => row.spark_version);
+      };
+      expect(await versions(`?cloud_env_id=${local.cloud_env}`)).toEqual(['3.5.9']);
+      expect(await versions(`?cloud_env_id=${parts.cloud_env}`)).toEqual(await versions(''));
+      expect(await versions('')).toContain('4.3.0');
       // A cluster created before may still change its other settings.
       const cluster = Number(unknown.body.cluster_id);
       await setStatus(cluster, 'ERROR');
@@ -298,7 +305,7 @@ describe('clusters', () => {
       const has = (fields: object, own = one) => answers(own, { ...cuda, ...fields });
       expect(await has({ is_turbo_enabled: true })).toBe(refused('A cluster cannot have both turbo and CUDA.'));
       expect(await has({ spark_infra_version_id: SPARK['3.5.9'] })).toBe(
-        refused('Spark infra version v3.5.9-1 does not support CUDA.'),
+        refused('Spark infra version v3.5.9-1 does not support CUDA. Versions that do: v3.2.2-20.'),
       );
       expect(await has({ cluster_type: 'CLUSTER' })).toBe(refused('A cluster of type CLUSTER does not support CUDA.'));
       expect(await has({}, plain)).toBe(refused('Machine type m5.large has no GPU.'));
@@ -309,7 +316,7 @@ describe('clusters', () => {
         refused('Nodes of this cloud environment have no GPUs.'),
       );
       expect(await answers(plain, { is_turbo_enabled: true, spark_infra_version_id: SPARK['3.3.4'] })).toBe(
-        refused('Spark infra version v3.3.4-3 does not support turbo.'),
+        refused('Spark infra version v3.3.4-3 does not support turbo. Versions that do: v3.5.3-2, v3.5.9-1, v4.1.4-1.'),
       );
     });
 

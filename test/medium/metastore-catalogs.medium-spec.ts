@@ -253,6 +253,11 @@ describe('metastore catalogs', () => {
       }
       const answer = await estate.create('cluster', parts, { metastore_catalog_id: unity, spark_infra_version_id: 3 });
       expect(refusal(answer)).toEqual([400, 'CLUSTER.CATALOG_UNSUPPORTED']);
+      const glue = Number(idOf(await make(GLUE)));
+      const newest = await estate.create('cluster', parts, { metastore_catalog_id: glue, spark_infra_version_id: 8 });
+      expect(newest.body.error_message).toMatch(
+        /^Spark infra version v4\.3\.0-1 does not support .* Versions that do: v3\.5\.3-2, v3\.5\.9-1, v4\.1\.4-1\.$/,
+      );
     });
   });
 

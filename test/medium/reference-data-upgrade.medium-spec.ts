@@ -93,7 +93,7 @@ describe.each([
     }
     expect(grown.sort()).toEqual([...grownSince].sort());
     const versions = await dataSource.query('SELECT version FROM reference_data_versions ORDER BY 1');
-    expect(versions).toEqual([{ version: old }, { version: 6 }]);
+    expect(versions).toEqual([{ version: old }, { version: 7 }]);
     await expect(seedReferenceData(dataSource)).resolves.toBe(false);
   });
 });

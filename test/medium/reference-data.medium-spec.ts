@@ -1,6 +1,7 @@
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { ReferenceDataApiModule } from '../../src/modules/foundation/reference-data/reference-data.api.module';
+import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environments/environments.api.module';
 import {
   readReferenceDataFiles,
   type ReferenceDataFiles,
@@ -19,7 +20,7 @@ const LISTS: [string, number][] = [
   ['/lookup_engine_cluster_instance_status', 9],
   ['/lookup_engine_cluster_instance_node_status', 7],
   ['/lookup_spark_compute_type', 1],
-  ['/lookup_spark_infra_version', 7],
+  ['/lookup_spark_infra_version', 9],
   ['/lookup_spark_job_status', 9],
   ['/lookup_spark_job_type', 5],
   ['/lookup_spark_job_type_lang', 10],
@@ -54,7 +55,7 @@ function ifNoneMatch(etag: string): Record<string, string> {
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('reference data', () => {
-  const [api, otherPod] = podsOf([IamModule, IamApiModule, ReferenceDataApiModule]);
+  const [api, otherPod] = podsOf([IamModule, IamApiModule, ReferenceDataApiModule, EnvironmentsApiModule]);
   let token: string;
 
   beforeAll(async () => {

@@ -52,16 +52,24 @@ export interface ProcessUser {
   command: readonly string[];
 }
 
-/** Java, Spark and Python, prepared by `scripts/embedded/runtime.mjs`. */
-export interface TestRuntime {
-  python: string;
-  javaHome: string;
+/** An installed Spark with what belongs to it. */
+export interface TestSpark {
   sparkHome: string;
   sparkVersion: string;
   classArchive: string | null;
   connectors: string | null;
   scalaKernel: string | null;
   turbo: string | null;
+}
+
+/** Java, Spark and Python, prepared by `scripts/embedded/runtime.mjs`. Its own Spark is the one that most tests use. */
+export interface TestRuntime extends TestSpark {
+  /** All Sparks, of which the newest Spark 4 is always one. */
+  sparks: TestSpark[];
+  /** Variables of a worker with these Sparks. */
+  variables: Record<string, string>;
+  python: string;
+  javaHome: string;
   bubblewrap: string | null;
 }
 
@@ -402,19 +410,9 @@ export class PlatformUnderTest extends Platform {
       OUTBOUND_ADDRESSES: 'private,loopback',
       COMPUTE_LOCAL_ENABLED: 'true',
       COMPUTE_LOCAL_DIR: this.localDir,
-      COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,
+      ...this.runtime.variables,
       COMPUTE_LOCAL_JAVA_HOME: this.runtime.javaHome,
       COMPUTE_LOCAL_PYTHON: this.runtime.python,
-      COMPUTE_LOCAL_CLASS_ARCHIVES: this.runtime.classArchive
-        ? `${this.runtime.sparkVersion}=${this.runtime.classArchive}`
-        : '',
-      COMPUTE_LOCAL_CONNECTORS: this.runtime.connectors
-        ? `${this.runtime.sparkVersion}=${this.runtime.connectors}`
-        : '',
-      COMPUTE_LOCAL_SCALA_KERNELS: this.runtime.scalaKernel
-        ? `${this.runtime.sparkVersion}=${this.runtime.scalaKernel}`
-        : '',
-      COMPUTE_LOCAL_TURBO: this.runtime.turbo ? `${this.runtime.sparkVersion}=${this.runtime.turbo}` : '',
       COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
       COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',
       AGENT_API_URL: this.agentsUrl,

@@ -29,3 +29,5 @@ export {
   STORAGE_TYPES,
   type StorageTypeName,
 } from './reference-data';
+export { ReferenceDataStore } from './reference-data.store';
+export { SparkInfraVersionLookup } from './dto/lookup-responses.dto';

@@ -21,7 +21,6 @@ import {
   MetastoreCatalogTypeLookup,
   SecretTypeLookup,
   SparkComputeTypeLookup,
-  SparkInfraVersionLookup,
   SparkJobStatusLookup,
   SparkJobTypeLangLookup,
   SparkJobTypeLookup,
@@ -258,17 +257,6 @@ export class LookupsController {
   })
   listSparkComputeTypes(): SparkComputeTypeLookup[] {
     return this.lookups.all('sparkComputeTypes');
-  }
-
-  @Operation({
-    ...LOOKUP,
-    path: '/lookup_spark_infra_version',
-    id: 'listSparkInfraVersions',
-    summary: 'List the Spark versions with the versions and features they include',
-    response: Responses.list(SparkInfraVersionLookup),
-  })
-  listSparkInfraVersions(): SparkInfraVersionLookup[] {
-    return this.lookups.all('sparkInfraVersions');
   }
 
   @Operation({

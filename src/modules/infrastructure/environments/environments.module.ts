@@ -6,6 +6,7 @@ import { BootDiskImagesRepository } from './boot-disk-images/boot-disk-images.re
 import { BootDiskImagesService } from './boot-disk-images/boot-disk-images.service';
 import { CloudEnvsRepository } from './cloud-environments/cloud-envs.repository';
 import { CloudEnvsService } from './cloud-environments/cloud-envs.service';
+import { EnvironmentSparksService } from './cloud-environments/environment-sparks.service';
 import { Hypervisors } from './cloud-environments/hypervisors';
 import { LocalHostsRepository } from './cloud-environments/local-hosts.repository';
 import { OnPremNodesService } from './cloud-environments/onprem-nodes.service';
@@ -27,6 +28,7 @@ import { VolumeConfsService } from './volumes/volume-confs.service';
     CloudEnvsService,
     CloudEnvsRepository,
     OnPremNodesService,
+    EnvironmentSparksService,
     Hypervisors,
     LocalHostsRepository,
     ClusterConfsService,
@@ -43,6 +45,7 @@ import { VolumeConfsService } from './volumes/volume-confs.service';
     BootDiskImagesService,
     CloudEnvsService,
     OnPremNodesService,
+    EnvironmentSparksService,
     ClusterConfsService,
     CredentialsConfsService,
     CredentialsCheckService,

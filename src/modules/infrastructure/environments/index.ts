@@ -11,6 +11,7 @@ export {
   withoutReserved,
 } from './cloud-environments/cloud-envs.joins';
 export { CloudEnvsService } from './cloud-environments/cloud-envs.service';
+export { EnvironmentSparksService } from './cloud-environments/environment-sparks.service';
 export { LocalConfinementService } from './cloud-environments/local-confinement.service';
 export { LocalFolderService } from './cloud-environments/local-folder.service';
 export { OnPremNodesService } from './cloud-environments/onprem-nodes.service';

@@ -10,7 +10,7 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import {
   CloudEnvsService,
   ClusterConfsService,
-  OnPremNodesService,
+  EnvironmentSparksService,
   reservedLabels,
 } from '../../../infrastructure/environments';
 import { DependencyRepositoriesService, ObjectStorageManagersService } from '../../../infrastructure/storage';
@@ -71,7 +71,7 @@ export class ClusterDefinitionsService {
     private readonly mounts: ClusterMountsService,
     private readonly dependencies: DependencyRepositoriesService,
     private readonly metastoreCatalogs: MetastoreCatalogsService,
-    private readonly onPremNodes: OnPremNodesService,
+    private readonly sparks: EnvironmentSparksService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -249,7 +249,7 @@ export class ClusterDefinitionsService {
 
   private async assertSpark({ cloudEnv, sparkInfraVersionId }: ClusterDraft, tx: Tx): Promise<void> {
     const version = this.referenceData.sparkInfraVersion(sparkInfraVersionId);
-    if (version) await this.onPremNodes.assertSpark(tx, cloudEnv.endpoint, version.spark_version);
+    if (version) await this.sparks.assertSpark(tx, cloudEnv.endpoint, version.spark_version);
   }
 
   /** A cluster in ERROR may have machines, which could not be removed from another environment. */

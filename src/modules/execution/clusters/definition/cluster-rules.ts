@@ -1,4 +1,5 @@
 import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protocol';
+import { metastorePackages } from '../../../../../libs/spark/metastore-packages';
 import { whyOwned } from '../../../../../libs/spark/owned-properties';
 import { invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
 import { toWire } from '../../../../platform/kernel/product/product-name';
@@ -77,7 +78,7 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   const { maxParallelJobs } = draft;
   if (driverMemoryMb(machine.memoryGib * 1024, maxParallelJobs) < MIN_DRIVER_MB)
     throw tooManyParallelJobs(machine.memoryGib, maxParallelJobs);
-  checkCatalog(draft.metastoreCatalog, version);
+  checkCatalog(draft.metastoreCatalog, version, referenceData);
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
   }
@@ -102,13 +103,20 @@ function checkAccelerators(
   const spark = `Spark infra version ${version.spark_docker_image_name}`;
   const typed = `A cluster of type ${toWire(clusterType)}`;
   const supports = referenceData.acceleratorSupport(clusterType);
+  const these = (have: (one: SparkInfraVersionRef) => boolean): string => versionsThat(have, referenceData);
   const lacks = (one: AcceleratorKind): boolean => lacksAccelerator(cloudEnv.cloud_provider_id, cloudEnv.endpoint, one);
   const faults: [boolean, string][] = [
     [isTurboEnabled && isCudaEnabled, 'A cluster cannot have both turbo and CUDA.'],
-    [isTurboEnabled && !version.has_turbo_support, `${spark} does not support turbo.`],
+    [
+      isTurboEnabled && !version.has_turbo_support,
+      `${spark} does not support turbo${these((one) => one.has_turbo_support)}`,
+    ],
     [isTurboEnabled && !supports.turbo, `${typed} does not support turbo.`],
     [isTurboEnabled && lacks('turbo'), 'Nodes of this cloud environment do not support turbo.'],
-    [isCudaEnabled && !version.has_cuda_support, `${spark} does not support CUDA.`],
+    [
+      isCudaEnabled && !version.has_cuda_support,
+      `${spark} does not support CUDA${these((one) => one.has_cuda_support)}`,
+    ],
     [isCudaEnabled && !supports.cuda, `${typed} does not support CUDA.`],
     [isCudaEnabled && lacks('cuda'), 'Nodes of this cloud environment have no GPUs.'],
     [isCudaEnabled && !machineType.has_cuda, `Machine type ${machineType.name} has no GPU.`],
@@ -141,18 +149,43 @@ export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
   );
 }
 
-/** Checks that the Spark version supports the type of the metastore catalog. Glue only needs packages. */
-function checkCatalog(catalog: ClusterDraft['metastoreCatalog'], version: SparkInfraVersionRef): void {
+/** Checks that the Spark version supports the type of the metastore catalog. */
+function checkCatalog(
+  catalog: ClusterDraft['metastoreCatalog'],
+  version: SparkInfraVersionRef,
+  referenceData: ReferenceData,
+): void {
   if (!catalog) return;
   const { metastore_catalog_type_id: type, name } = catalog;
-  const lacks =
-    (type === CATALOG_TYPE_ID.HIVE && !version.has_hive_support) ||
-    (type === CATALOG_TYPE_ID['DATABRICKS UNITY'] && !version.has_unity_support);
-  if (!lacks) return;
+  const supports = (one: SparkInfraVersionRef): boolean => supportsCatalog(one, type);
+  if (supports(version)) return;
   throw invalid(
     'CLUSTER.CATALOG_UNSUPPORTED',
-    `Spark infra version ${version.spark_docker_image_name} does not support the type of the catalog "${name}".`,
+    `Spark infra version ${version.spark_docker_image_name} does not support the type of the catalog "${name}"` +
+      versionsThat(supports, referenceData),
   );
+}
+
+function supportsCatalog(version: SparkInfraVersionRef, type: number): boolean {
+  switch (type) {
+    case CATALOG_TYPE_ID.HIVE:
+      return version.has_hive_support;
+    case CATALOG_TYPE_ID['DATABRICKS UNITY']:
+      return version.has_unity_support;
+    case CATALOG_TYPE_ID['AWS GLUE']:
+      return metastorePackages('glue', version.spark_version) !== null;
+    default:
+      return true;
+  }
+}
+
+/** Ends a message about a version that lacks something with the versions that have it. */
+function versionsThat(have: (version: SparkInfraVersionRef) => boolean, referenceData: ReferenceData): string {
+  const current = [...referenceData.sparkInfraVersions()].filter(
+    (one) => referenceData.current.sparkInfraVersion(one.spark_infra_version_id) !== undefined,
+  );
+  const names = current.filter(have).map((one) => one.spark_docker_image_name);
+  return names.length === 0 ? '.' : `. Versions that do: ${names.join(', ')}.`;
 }
 
 function checkInstances(draft: ClusterDraft): void {

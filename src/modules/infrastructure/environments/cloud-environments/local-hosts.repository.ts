@@ -40,9 +40,9 @@ export class LocalHostsRepository {
    * Returns the Spark versions of all machines with a recent report; null if there are none, or one reports no
    * versions.
    */
-  async sparkVersions(tx: Tx): Promise<string[] | null> {
+  async sparkVersions(db: Db): Promise<string[] | null> {
     const hosts = await rows<Pick<LocalHost, 'spark_versions'>>(
-      tx,
+      db,
       `SELECT spark_versions FROM local_hosts WHERE reported_at > platform_now() - interval '${REPORT_TIMEOUT}'`,
     );
     const reported = hosts.map(({ spark_versions: versions }) => versions).filter((versions) => versions !== null);

@@ -54,18 +54,6 @@ export class OnPremNodesService {
     assertEndpoint(endpoint, hasLocal, this.outbound);
   }
 
-  /** Throws 400 if the endpoint is local and no machine with local nodes has the Spark version. */
-  async assertSpark(tx: Tx, endpoint: string | null, version: string): Promise<void> {
-    if (endpoint !== LOCAL_ENDPOINT) return;
-    const versions = await this.localHosts.sparkVersions(tx);
-    if (versions === null || versions.includes(version)) return;
-    throw invalid(
-      'CLUSTER.SPARK_NOT_INSTALLED',
-      `Local nodes of this installation do not have Spark ${version}. Available: ${versions.join(', ') || 'none'}.`,
-      { available: versions },
-    );
-  }
-
   /**
    * Returns false if the tenant must not use local nodes: without isolation only the first tenant may. If no worker
    * reports, it returns true and the start of the cluster checks again.

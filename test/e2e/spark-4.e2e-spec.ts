@@ -1,0 +1,125 @@
+import type { ApiClient, Json } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
+import { compileJar, JobDesk } from './harness/jobs';
+import { code, NotebookDesk } from './harness/notebooks';
+import type { TestSpark } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
+
+/** One run of each kind on the newest Spark 4. */
+
+const SCRIPT = `
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+print("SPARK", spark.version, spark.range(1000).selectExpr("sum(id)").first()[0], flush=True)
+`;
+
+const JAR = `
+object App {
+  def main(args: Array[String]): Unit = {
+    val spark = org.apache.spark.sql.SparkSession.builder.getOrCreate()
+    println("SPARK " + spark.version + " " + spark.range(1000).selectExpr("sum(id)").first.getLong(0) + " " + args.mkString)
+  }
+}
+`;
+
+const RAW_SCALA = `
+import spark.implicits._
+case class Item(name: String, price: Int)
+val items = Seq(Item("a", 1), Item("b", 41)).toDS
+println("SPARK " + spark.version + " " + items.map(_.price).reduce(_ + _) + " " + args.mkString("|"))
+`;
+
+const SQL = 'CREATE TABLE numbers AS SELECT id * 2 AS n FROM range(10);\nSELECT version(), sum(n) FROM numbers;\n';
+
+const FUNCTION = 'def serve(request):\n    return [spark.version, spark.range(request).count()]\n';
+
+let platform: SharedPlatform;
+let admin: ApiClient;
+let desk: JobDesk;
+let estate: Estate;
+let spark: TestSpark;
+let clusterId: number;
+
+beforeAll(async () => {
+  platform = await SharedPlatform.join('e2e', 'spark-4');
+  // An old Python has no Spark 4.
+  spark = platform.runtime.sparks.findLast(({ sparkVersion }) => sparkVersion.startsWith('4.')) ?? platform.runtime;
+  admin = await platform.admin();
+  desk = await JobDesk.open(admin, 'spark-4');
+  estate = await describeEstate(admin, spark.sparkVersion);
+  clusterId = await createCluster(admin, estate, 'four', {
+    engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 2 },
+  });
+  await startCluster(admin, clusterId);
+});
+
+afterAll(async () => {
+  if (clusterId) await destroyCluster(admin, clusterId);
+  await platform?.close();
+});
+
+async function printed(job: Json): Promise<string> {
+  expect({ status: job.job_status, reason: job.reason }).toMatchObject({ status: 'DONE' });
+  return (await desk.log(job.job_id)).trim().split('\n').at(-1) ?? '';
+}
+
+describe('a cluster with the newest Spark', () => {
+  it('runs a job in Python, with its event log', async () => {
+    await desk.upload('sum.py', SCRIPT);
+    const job = await desk.complete(clusterId, 'python', { command: 'sum.py' });
+    expect(await printed(job)).toBe(`SPARK ${spark.sparkVersion} 499500`);
+    expect(await desk.log(job.job_id, 'events')).toContain(`"Spark Version":"${spark.sparkVersion}"`);
+    expect(job.reason).toBe('The application completed.');
+  });
+
+  it('runs a jar', async () => {
+    await desk.upload('app.jar', await compileJar({ ...platform.runtime, ...spark }, JAR));
+    const fields = { job_type: 'Jar', command: 'app.jar', class_name: 'App', arguments: 'x' };
+    expect(await printed(await desk.complete(clusterId, 'jar', fields))).toBe(`SPARK ${spark.sparkVersion} 499500 x`);
+  });
+
+  it('runs Scala', async () => {
+    const job = await desk.complete(clusterId, 'scala', { rawScalaCode: RAW_SCALA, arguments: 'x "y z"' });
+    expect(await printed(job)).toBe(`SPARK ${spark.sparkVersion} 42 x|y z`);
+    expect((await desk.log(job.job_id)).trim()).toBe(`SPARK ${spark.sparkVersion} 42 x|y z`);
+  });
+
+  it('runs SQL', async () => {
+    const job = await desk.complete(clusterId, 'sql', { job_type: 'SQL', rawScalaCode: SQL });
+    expect(await printed(job)).toMatch(new RegExp(`^${spark.sparkVersion}.*\t90$`));
+  });
+
+  it('executes the cells of a notebook', async () => {
+    const notebooks = await NotebookDesk.open(admin, clusterId, 'four');
+    const cells = [code('one', 'spark.version'), code('two', 'spark.range(1000).selectExpr("sum(id)").first()[0]')];
+    const id = await notebooks.start(await notebooks.describe('four', 'python3', cells));
+    const client = await notebooks.connect(id);
+    client.execute('one', 'spark.version');
+    client.execute('two', 'spark.range(1000).selectExpr("sum(id)").first()[0]');
+    expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
+    expect((await client.replied('two')).content).toMatchObject({ status: 'ok' });
+    notebooks.disconnect();
+  });
+
+  it('answers the calls of a function', async () => {
+    await desk.upload('project/serve.py', FUNCTION);
+    const id = await desk.start(clusterId, 'function', {
+      job_type: 'PLATFORM_FUNCTIONS',
+      platform_functions_project_path: 'project',
+      platform_functions_script_path: 'project/serve.py',
+      platform_functions_function_name: 'serve',
+      platform_functions_request_timeout_sec: 120,
+    });
+    await desk.reached(id, ['RUNNING']);
+    expect(await admin.post(`${desk.path}/job/${id}/invoke`, 7, 200)).toEqual([spark.sparkVersion, 7]);
+    await desk.kill(id);
+    await desk.ended(id);
+  });
+
+  it('is among the versions that can start in its environment', async () => {
+    const query = { cloud_env_id: estate.cloudEnvId };
+    const versions: Json[] = await admin.get('/lookup_spark_infra_version', query);
+    const found = versions.map((row) => row.spark_version).sort();
+    expect(found).toEqual(platform.runtime.sparks.map(({ sparkVersion }) => sparkVersion).sort());
+  });
+});
