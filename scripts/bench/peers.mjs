@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { javaVersion } from '../embedded/java-version.mjs';
+import { SetupError } from '../embedded/setup-error.mjs';
 import { SparkByHand } from './by-hand.mjs';
 import { comparisonOf, measure, median } from './comparison.mjs';
 import { InteractiveRuns } from './interactive-runs.mjs';
@@ -29,6 +30,10 @@ const DRIVER_MEMORY = '512m';
 export async function measurePeers(platform, { only, rounds, markdown, print, signal }) {
   if (!only.includes('peers')) return [];
   const { runtime } = platform;
+  if (!runtime.sparkVersion.startsWith('3.5.'))
+    throw new SetupError(
+      `The measurement peers needs Spark 3.5, not ${runtime.sparkVersion}: the peers are made for it. Set SPARK_VERSION or SPARK_HOME to a 3.5.`,
+    );
   const load = loadavg()[0] ?? 0;
   const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
   const livyJars = await prepareLivy(runtimeDir, { print, signal });
