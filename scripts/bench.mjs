@@ -237,7 +237,7 @@ class Bench {
       name: 'cluster',
       title: 'POST /cluster/start to RUNNING, against starting the same daemons by hand',
       unit: 's',
-      goal: { atMost: 1.2 },
+      goal: { atMost: 0.35 },
       baseline: async () => {
         const ms = await byHand.startDaemons(worker);
         await this.pause();

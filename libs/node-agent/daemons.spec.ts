@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
@@ -17,36 +18,48 @@ import { NodeLog } from './node-log';
 import { markedProcesses, signal } from './processes';
 import { Sandboxes } from './sandboxes';
 
-/** Fakes of Spark's daemons. A master counts the workers connected to it and shows the number on its page, as a worker does. */
-const FAKE_SPARK_CLASS = `
+/**
+ * Fakes of Spark's daemons. A master counts the workers connected to it and shows the number on its page, as a worker does. It listens
+ * only while there is no file `hold`; an early worker waits for that.
+ */
+const FAKE_DAEMON = `
 const fs = require('node:fs');
 const net = require('node:net');
 const http = require('node:http');
-const [role, ...args] = process.argv.slice(2);
+const at = process.argv.findIndex((word) => /^org[.]apache[.]spark[.]deploy[.](?:master[.]Master|worker[.]Worker)$/.test(word));
+const [role, ...args] = process.argv.slice(at);
+const isEarly = process.argv.includes('org.apache.spark.deploy.early.EarlyWorker');
 const option = (name) => args[args.indexOf(name) + 1];
 const page = (status) =>
   http.createServer((_, answer) => answer.end(JSON.stringify(status()))).listen(Number(option('--webui-port')), option('--host'));
-fs.appendFileSync(process.env.SPARK_HOME + '/starts', role.split('.').pop() + '\\n');
+fs.appendFileSync(process.env.SPARK_HOME + '/starts', (isEarly ? 'Early' : '') + role.split('.').pop() + '\\n');
 if (role.endsWith('Master')) {
   const workers = new Set();
-  net.createServer((socket) => {
+  const server = net.createServer((socket) => {
     socket.on('data', () => workers.add(socket));
     socket.on('close', () => workers.delete(socket));
     socket.on('error', () => undefined);
-  }).listen(Number(option('--port')), option('--host'));
+  });
+  const begin = () =>
+    fs.existsSync(process.env.SPARK_HOME + '/hold')
+      ? setTimeout(begin, 5)
+      : server.listen(Number(option('--port')), option('--host'));
+  begin();
   page(() => ({ status: 'ALIVE', aliveworkers: workers.size, activeapps: [] }));
 } else {
   const master = new URL(args[args.length - 1].replace('spark:', 'http:'));
   let registered = false;
+  let hadMaster = isEarly;
   const join = () => {
     const socket = net.connect(Number(master.port), master.hostname, () => {
-      registered = true;
+      registered = hadMaster = true;
       socket.write('worker');
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {
+      // The second attempt is late enough for a test to fail if a worker needs one.
+      setTimeout(join, hadMaster ? 20 : 90_000);
       registered = false;
-      setTimeout(join, 20);
     });
   };
   join();
@@ -64,14 +77,26 @@ describe('Daemons', () => {
   let root: string;
   let made: Daemons[];
   let observed: ObservedDaemons | null;
+  let connectors: string | null;
+
+  /** Makes Java start the daemons, and workers together with their master. */
+  const withoutScripts = (): void => {
+    writeFileSync(`${root}/spark/jars/spark-core_2.12-3.5.9.jar`, '');
+    connectors = `${root}/connectors`;
+    writeFileSync(`${connectors}/early-worker.jar`, '');
+  };
 
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'daemons-'));
-    mkdirSync(`${root}/spark/bin`, { recursive: true });
+    for (const name of ['spark/bin', 'spark/jars', 'jdk/bin', 'connectors'])
+      mkdirSync(`${root}/${name}`, { recursive: true });
     // The daemons' own process is recognized by this.
     symlinkSync(process.execPath, `${root}/java`);
-    writeFileSync(`${root}/spark/bin/spark-class`, `#!${root}/java${FAKE_SPARK_CLASS}`);
-    chmodSync(`${root}/spark/bin/spark-class`, 0o755);
+    for (const program of [`${root}/spark/bin/spark-class`, `${root}/jdk/bin/java`]) {
+      writeFileSync(program, `#!${root}/java${FAKE_DAEMON}`);
+      chmodSync(program, 0o755);
+    }
+    connectors = null;
     made = [];
     observed = null;
   });
@@ -106,10 +131,10 @@ describe('Daemons', () => {
       runtime: {
         sparkHome: `${root}/spark`,
         sparkVersion: '3.5.9',
-        javaHome: '/nowhere',
+        javaHome: `${root}/jdk`,
         python: '/usr/bin/python3',
         classArchive: null,
-        connectors: null,
+        connectors,
         scalaKernel: null,
         accelerators: { turbo: null, cuda: null },
       },
@@ -253,6 +278,107 @@ describe('Daemons', () => {
     await make().apply(desired({ workers: 0 }));
     await until('failed', () => observed?.state === 'failed');
     expect(observed?.error).toMatch(/^The Spark master ended \(exit code 3\).*no such class/s);
+  });
+
+  describe('started by Java itself', () => {
+    const journal = (name: string): { port: number } =>
+      JSON.parse(readFileSync(`${root}/node/daemons/${name}.json`, 'utf8')) as { port: number };
+    const urlsOfWorkers = (): (string | undefined)[] =>
+      processes().flatMap(({ argv }) =>
+        argv.some((word) => word.endsWith('.Worker')) ? [argv.find((word) => word.startsWith('spark://'))] : [],
+      );
+
+    beforeEach(withoutScripts);
+
+    it('starts workers together with their master, and reports the address only once the master listens', async () => {
+      writeFileSync(`${root}/spark/hold`, '');
+      await make().apply(desired({}));
+      await until('the workers', () => urlsOfWorkers().length === 2);
+      expect(urlsOfWorkers()).toEqual(Array(2).fill(`spark://127.0.0.1:${journal('master').port}`));
+      expect(observed).toBeNull();
+      rmSync(`${root}/spark/hold`);
+      await ready();
+      expect(starts()).toEqual(['EarlyWorker', 'EarlyWorker', 'Master']);
+    });
+
+    it('starts a worker that has ended without the wait, because its master listens', async () => {
+      await make().apply(desired({ workers: 1 }));
+      await ready();
+      for (const pid of pidOf('worker.Worker')) signal(pid, 'SIGKILL');
+      await until('the worker again', () => starts().length === 3);
+      await ready();
+      expect(starts()).toEqual(['EarlyWorker', 'Master', 'Worker']);
+    });
+
+    it('starts workers again if their master has to move to another port before it listens', async () => {
+      writeFileSync(`${root}/spark/hold`, '');
+      await make().apply(desired({ workers: 1 }));
+      await until('both', () => existsSync(`${root}/spark/starts`) && starts().length === 2);
+      const { port } = journal('master');
+      const other = createServer((socket) => socket.destroy());
+      await new Promise<void>((done) => other.listen(port, '127.0.0.1', done));
+      try {
+        for (const pid of pidOf('master.Master')) signal(pid, 'SIGKILL');
+        await until('another port', () => journal('master').port !== port);
+        const url = `spark://127.0.0.1:${journal('master').port}`;
+        await until('the worker there', () => urlsOfWorkers().join() === url);
+        rmSync(`${root}/spark/hold`);
+        await ready();
+        expect(observed?.master_url).toBe(url);
+        expect(starts()).toEqual(['EarlyWorker', 'EarlyWorker', 'Master', 'Master']);
+      } finally {
+        await new Promise((done) => other.close(done));
+      }
+    });
+
+    it('leaves workers alone while their master is started again at the same port', async () => {
+      await make().apply(desired({ workers: 1 }));
+      await ready();
+      const workers = pidOf('worker.Worker');
+      for (const pid of pidOf('master.Master')) signal(pid, 'SIGKILL');
+      await until('the crash is reported', () => observed?.state === 'starting');
+      await ready();
+      expect(pidOf('worker.Worker')).toEqual(workers);
+      expect(starts()).toEqual(['EarlyWorker', 'Master', 'Master']);
+    });
+
+    it('adopts the daemons of an earlier agent, and kills one that was never recorded', async () => {
+      await make().apply(desired({ workers: 2 }));
+      await ready();
+      const kept = [pidOf('master.Master'), pidOf('worker.Worker')].flat();
+      rmSync(`${root}/node/daemons/worker-2.json`);
+      observed = null;
+      await make().apply(desired({ workers: 2 }));
+      await ready();
+      const now = [pidOf('master.Master'), pidOf('worker.Worker')].flat();
+      expect(now.filter((pid) => kept.includes(pid))).toHaveLength(2);
+      expect(now).toHaveLength(3);
+    });
+
+    it('starts a worker after its master without the jar for the other way', async () => {
+      rmSync(`${root}/connectors/early-worker.jar`);
+      writeFileSync(`${root}/spark/hold`, '');
+      await make().apply(desired({ workers: 1 }));
+      await until('the master', () => pidOf('master.Master').length === 1);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(urlsOfWorkers()).toEqual([]);
+      rmSync(`${root}/spark/hold`);
+      await ready();
+      expect(starts()).toEqual(['Master', 'Worker']);
+    });
+
+    it('makes a draining worker leave', async () => {
+      const master = make(`${root}/master`);
+      await master.apply(desired({ role: 'master', workers: 0 }));
+      await ready();
+      const daemons = make();
+      await daemons.apply(desired({ role: 'worker', workers: 1, master_url: master.state.master_url }));
+      await until('a load', () => daemons.load !== null);
+      daemons.drain();
+      await until('told', () => existsSync(`${root}/spark/told`));
+      writeFileSync(`${root}/spark/leave`, '');
+      await until('drained', () => daemons.isDrained);
+    });
   });
 
   it('leaves no process after stop', async () => {

@@ -8,11 +8,14 @@ import type { DesiredDaemons, NodeLoad, ObservedDaemons } from '../contracts/age
 import { mostTellingLine } from '../spark/daemon-end';
 import { gpuDiscoveryScript, gpusOfWorker } from '../spark/accelerator';
 import {
+  canStartEarly,
+  MASTER_CLASS,
   masterCommand,
   parseMasterStatus,
   parseWorkerLoad,
   parseWorkerRegistered,
   UI_TOKEN_HEADER,
+  WORKER_CLASS,
   workerCommand,
   type DaemonCommand,
   type DaemonSecrets,
@@ -97,6 +100,11 @@ export class Daemons {
   private waking = new AbortController();
   private readonly daemonLoad = new DaemonLoad();
   private draining = false;
+  /**
+   * Port at which the master listens or is about to, if workers can be started that wait for it; null otherwise. It stays while the
+   * master is started again, so that the workers do.
+   */
+  private awaitedPort: number | null = null;
 
   private readonly nodeDir: string;
   private readonly sandbox: Sandbox;
@@ -243,7 +251,7 @@ export class Daemons {
     const known = readdirSync(folder).map((name) => readJson<DaemonJournal>(`${folder}/${name}`));
     const sessions = new Set(known.map((daemon) => daemon?.process.pid));
     for (const { pid, argv, session } of nodeProcesses(this.context.owner)) {
-      if (!argv.some((word) => /^org\.apache\.spark\.deploy\.(?:master\.Master|worker\.Worker)$/.test(word))) continue;
+      if (!argv.includes(MASTER_CLASS) && !argv.includes(WORKER_CLASS)) continue;
       if (!sessions.has(session)) signal(pid, 'SIGKILL');
     }
   }
@@ -251,7 +259,7 @@ export class Daemons {
   private reconcile(): void {
     const { desired } = this;
     if (!desired || this.stopping.signal.aborted) return;
-    const masterUrl = desired.role === 'worker' ? desired.master_url : this.observed.master_url;
+    const masterUrl = this.masterUrl(desired);
     const wanted = this.wanted(desired, masterUrl);
     for (const [name, daemon] of this.loops) {
       const moved = daemon.masterUrl !== null && masterUrl !== null && daemon.masterUrl !== masterUrl;
@@ -272,11 +280,30 @@ export class Daemons {
     const { role } = desired;
     if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
     const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
-    // A worker that starts before its master listens would wait ten seconds for its second attempt.
     if (masterUrl !== null)
       for (let number = 1; number <= workers; number++)
         wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
     return wanted;
+  }
+
+  /**
+   * Returns the address that workers join. Only those that wait for the master by themselves learn it before the master listens: any
+   * other would wait ten seconds for its second attempt.
+   */
+  private masterUrl({ role, master_url }: DesiredDaemons): string | null {
+    if (role === 'worker') return master_url;
+    return this.awaitedPort === null ? this.observed.master_url : this.urlOf(this.awaitedPort);
+  }
+
+  private urlOf(masterPort: number): string {
+    return `spark://${this.context.bindAddress}:${masterPort}`;
+  }
+
+  /** The workers of a master can start as soon as its port is known. */
+  private launched(name: string, port: number): void {
+    if (name !== 'master') return;
+    this.awaitedPort = canStartEarly(this.context.runtime, this.env) ? port : null;
+    this.reconcile();
   }
 
   private retire(name: string, daemon: Daemon): void {
@@ -311,8 +338,16 @@ export class Daemons {
           gpus: this.gpusOf(number, desired),
         },
         masterUrl,
+        this.awaited(masterUrl),
       ),
     );
+  }
+
+  /** Returns the address of the node's master if it does not listen there yet. */
+  private awaited(masterUrl: string): { host: string; port: number } | null {
+    const port = this.awaitedPort;
+    if (port === null || this.urlOf(port) !== masterUrl || this.observed.master_url === masterUrl) return null;
+    return { host: this.context.bindAddress, port };
   }
 
   /** Returns the node's GPUs that the worker offers, after writing the script that prints them; null if it has none. */
@@ -342,6 +377,7 @@ export class Daemons {
       bindAddress,
       log,
       launch: (name, command) => this.launch(name, command, this.gpuFiles(name)),
+      launched: (name, port) => this.launched(name, port),
       // The runs that the node still has need the daemons of other roles.
       isLast: () => this.draining && this.desired?.role === 'worker',
       crashed: (name, times, detail) => {
@@ -410,10 +446,10 @@ export class Daemons {
     if (desired.role === 'worker') return this.checkWorker();
     const place = this.loops.get('master')?.place;
     if (!place) return false;
-    const { bindAddress } = this.context;
-    if (this.observed.master_url !== `spark://${bindAddress}:${place.port}`) {
-      if (!(await accepts(bindAddress, place.port))) return false;
-      this.observe({ master_url: `spark://${bindAddress}:${place.port}` });
+    const url = this.urlOf(place.port);
+    if (this.observed.master_url !== url) {
+      if (!(await accepts(this.context.bindAddress, place.port))) return false;
+      this.observe({ master_url: url });
       this.reconcile();
       return false;
     }
@@ -491,6 +527,8 @@ interface DaemonContext {
   bindAddress: string;
   log: NodeLog;
   launch: (name: string, command: DaemonCommand) => ChildProcess;
+  /** Called whenever a daemon has been started or adopted. It may not listen yet. */
+  launched: (name: string, port: number) => void;
   /** Returns true if a daemon that ends or has ended is not started again. */
   isLast: () => boolean;
   crashed: (name: string, times: number, detail: string) => void;
@@ -606,6 +644,7 @@ class Daemon {
       this.current = { process, ...place, started_at, ui_token: uiToken, can_drain: true };
       writeJson(this.path, this.current);
     }
+    this.context.launched(this.name, this.current.port);
     const leader = this.current.process;
     const detail = await Promise.race([ended, this.stopRequested]);
     if (detail !== null) return detail;
@@ -626,8 +665,6 @@ class Daemon {
 function gpuScript(daemon: string): string {
   return `gpus-${daemon}.sh`;
 }
-
-const WORKER_CLASS = 'org.apache.spark.deploy.worker.Worker';
 
 interface Executor {
   pid: number;

@@ -1,10 +1,15 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
+  canStartEarly,
   type DaemonSecrets,
   masterCommand,
   parseMasterStatus,
   parseWorkerRegistered,
   workerCommand,
 } from './daemon-command';
+import type { SparkRuntime } from './submit-command';
 
 const secrets: DaemonSecrets = { spark: 'the-secret', ui: 'the-token' };
 const runtime = {
@@ -44,6 +49,63 @@ describe('daemon commands', () => {
       '/spark/bin/spark-class org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --port 0 --webui-port 7102 ' +
         '--cores 2 --memory 512m --work-dir /node/work/1 spark://127.0.0.1:7100',
     );
+  });
+});
+
+describe('daemon commands without the scripts of Spark', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'spark-'));
+    for (const name of ['jars', 'connectors']) mkdirSync(`${root}/${name}`);
+    writeFileSync(`${root}/jars/spark-core_2.12-3.5.9.jar`, '');
+  });
+
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  const plain = (connectors: string | null = null): SparkRuntime => ({
+    ...runtime,
+    sparkHome: root,
+    classArchive: '/spark.jsa',
+    connectors,
+  });
+  const text = (argv: readonly string[]): string => argv.join(' ').replaceAll(root, '');
+
+  it('starts a master, with the options of the node after those of the platform', () => {
+    const node = { SPARK_DAEMON_JAVA_OPTS: '-Da=1', SPARK_MASTER_OPTS: '-Db=2', SPARK_DAEMON_MEMORY: '1g' };
+    const { argv, env } = masterCommand(plain(), node, secrets, { host: '127.0.0.1', port: 7100, webUiPort: 7101 });
+    expect(text(argv)).toBe(
+      '/java/bin/java -cp /conf/:/jars/* -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/spark.jsa ' +
+        '-Dspark.ui.killEnabled=false -Dspark.authenticate=true -Dspark.network.crypto.enabled=true -Da=1 ' +
+        '-Dspark.port.maxRetries=0 -Db=2 -Xmx1g ' +
+        'org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 7100 --webui-port 7101',
+    );
+    expect(env).toMatchObject({ _SPARK_AUTH_SECRET: 'the-secret', SPARK_SCALA_VERSION: '2.12' });
+    expect(argv.join(' ')).not.toMatch(/the-secret|the-token/);
+  });
+
+  const place = { host: '127.0.0.1', webUiPort: 7102, cores: 2, memoryMb: 512, workDir: '/work' };
+  const worker = (awaited: { host: string; port: number } | null): ReturnType<typeof workerCommand> =>
+    workerCommand(plain('/connectors'), {}, secrets, place, 'spark://10.0.0.1:7100', awaited);
+
+  it('starts a worker that waits for its master, with a class that no executor inherits', () => {
+    const { argv, env } = worker({ host: '10.0.0.1', port: 7100 });
+    expect(text(argv)).toMatch(
+      / -cp \/conf\/:\/jars\/\*:\/connectors\/ui-token-filter\.jar:\/connectors\/early-worker\.jar .* -Xmx512m org\.apache\.spark\.deploy\.early\.EarlyWorker 10\.0\.0\.1 7100 60000 org\.apache\.spark\.deploy\.worker\.Worker --host 127\.0\.0\.1 .* spark:\/\/10\.0\.0\.1:7100$/,
+    );
+    expect(env['SPARK_DIST_CLASSPATH']).toBe('/connectors/ui-token-filter.jar');
+    // Every executor gets these two from its worker.
+    expect(JSON.stringify(env)).not.toMatch(/UseSerialGC|TieredStopAtLevel/);
+    expect(text(worker(null).argv)).not.toMatch(/early/i);
+  });
+
+  it('can start a worker early with the jar for it, unless only the scripts of Spark can start it', () => {
+    const withJar = plain(`${root}/connectors`);
+    expect(canStartEarly(withJar, {})).toBe(false);
+    writeFileSync(`${root}/connectors/early-worker.jar`, '');
+    expect(canStartEarly(withJar, {})).toBe(true);
+    expect(canStartEarly(withJar, { SPARK_CONF_DIR: '/conf' })).toBe(false);
+    expect(canStartEarly(plain(), {})).toBe(false);
   });
 });
 

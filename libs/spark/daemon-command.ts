@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { LONG_JSON, readUntrusted } from '../json/parse-json';
 import { classArchiveOption } from './class-archive';
+import { daemonJava, type OptionsVariable } from './daemon-java';
 import { LAST_CLASS_PATH } from './mounts';
 import type { SparkRuntime } from './submit-command';
 
@@ -40,6 +42,15 @@ export const UI_TOKEN_HEADER = 'x-ui-token';
 /** Heap of a daemon, which schedules and holds no data. */
 const DAEMON_MEMORY = '512m';
 
+/** Names the main classes of the daemons, which their command lines contain however they are started. */
+export const MASTER_CLASS = 'org.apache.spark.deploy.master.Master';
+export const WORKER_CLASS = 'org.apache.spark.deploy.worker.Worker';
+
+/** Becomes a worker once its master takes connections. */
+const EARLY_WORKER_CLASS = 'org.apache.spark.deploy.early.EarlyWorker';
+/** After this time an early worker goes on as if its master had just left: it tries to register again and again. */
+const EARLY_WORKER_TIMEOUT_MS = 60_000;
+
 /**
  * Returns the command of a standalone master in the foreground. The master fails if its port is taken, because the address is already
  * published: the caller picks another port and starts it again.
@@ -50,36 +61,35 @@ export function masterCommand(
   secrets: DaemonSecrets,
   place: MasterAddress,
 ): DaemonCommand {
-  return {
-    argv: [
-      `${runtime.sparkHome}/bin/spark-class`,
-      'org.apache.spark.deploy.master.Master',
-      ...['--host', place.host, '--port', String(place.port), '--webui-port', String(place.webUiPort)],
-    ],
+  return daemonCommand(runtime, {
+    variable: 'SPARK_MASTER_OPTS',
     env: {
       ...daemonEnvironment(runtime, env, secrets),
       SPARK_MASTER_OPTS: `-Dspark.port.maxRetries=0 ${env['SPARK_MASTER_OPTS'] ?? ''}`.trim(),
     },
-  };
+    words: [
+      MASTER_CLASS,
+      ...['--host', place.host, '--port', String(place.port), '--webui-port', String(place.webUiPort)],
+    ],
+  });
 }
 
-/** Returns the command of a standalone worker in the foreground, which joins `masterUrl` and cleans up after ended applications. */
+/**
+ * Returns the command of a standalone worker in the foreground, which joins the master at `masterUrl` and cleans up after ended
+ * applications.
+ * @param awaited the address of a master that may not listen yet, if {@link canStartEarly}; null starts the worker at once
+ */
 export function workerCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
   secrets: DaemonSecrets,
   place: WorkerSettings,
   masterUrl: string,
+  awaited: Pick<MasterAddress, 'host' | 'port'> | null = null,
 ): DaemonCommand {
   const cleanUp = '-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600';
-  return {
-    argv: [
-      `${runtime.sparkHome}/bin/spark-class`,
-      'org.apache.spark.deploy.worker.Worker',
-      ...['--host', place.host, '--port', '0', '--webui-port', String(place.webUiPort)],
-      ...['--cores', String(place.cores), '--memory', `${place.memoryMb}m`, '--work-dir', place.workDir],
-      masterUrl,
-    ],
+  return daemonCommand(runtime, {
+    variable: 'SPARK_WORKER_OPTS',
     env: {
       ...daemonEnvironment(runtime, env, secrets),
       // Follows the user's options so that it wins: without it the signal would end the worker with all the data of its executors.
@@ -87,7 +97,41 @@ export function workerCommand(
         .filter(Boolean)
         .join(' '),
     },
-  };
+    words: [
+      WORKER_CLASS,
+      ...['--host', place.host, '--port', '0', '--webui-port', String(place.webUiPort)],
+      ...['--cores', String(place.cores), '--memory', `${place.memoryMb}m`, '--work-dir', place.workDir],
+      masterUrl,
+    ],
+    early: awaited && [EARLY_WORKER_CLASS, awaited.host, String(awaited.port), String(EARLY_WORKER_TIMEOUT_MS)],
+  });
+}
+
+/** Returns true if a worker can be started together with its master: it then waits by itself until the master listens. */
+export function canStartEarly(runtime: SparkRuntime, env: Readonly<Record<string, string>>): boolean {
+  const jar = earlyWorkerJar(runtime);
+  return jar !== null && existsSync(jar) && daemonJava(runtime, env, 'SPARK_WORKER_OPTS') !== null;
+}
+
+function earlyWorkerJar({ connectors }: SparkRuntime): string | null {
+  return connectors === null ? null : `${connectors}/early-worker.jar`;
+}
+
+interface Daemon {
+  /** The variable with options for this kind of daemon alone. */
+  variable: OptionsVariable;
+  env: Record<string, string>;
+  /** Main class and arguments. */
+  words: readonly string[];
+  /** A class that starts the main class, with its own arguments; null if the main class starts at once. */
+  early?: readonly string[] | null;
+}
+
+function daemonCommand(runtime: SparkRuntime, { variable, env, words, early }: Daemon): DaemonCommand {
+  const jar = early ? earlyWorkerJar(runtime) : null;
+  const java = daemonJava(runtime, env, variable, jar === null ? [] : [jar]);
+  if (java === null) return { argv: [`${runtime.sparkHome}/bin/spark-class`, ...words], env };
+  return { argv: [...java.argv, ...(early ?? []), ...words], env: { ...env, ...java.env } };
 }
 
 function gpuOptions({ gpus }: WorkerSettings): string[] {

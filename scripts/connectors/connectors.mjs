@@ -21,6 +21,7 @@ const DEADLINE_MS = 5 * 60_000;
 
 /** The sources that are compiled here, by the jar that each becomes. */
 const SOURCES = {
+  'early-worker.jar': fileURLToPath(new URL('EarlyWorker.scala', import.meta.url)),
   'mount-file-system.jar': fileURLToPath(new URL('MountFileSystem.scala', import.meta.url)),
   'ui-token-filter.jar': fileURLToPath(new URL('UiTokenFilter.scala', import.meta.url)),
 };
@@ -48,7 +49,7 @@ export function connectorsId(sparkHome) {
 /**
  * Fills a folder with the jars with which jobs reach object stores: Hadoop's connectors, some 50 MB from Maven Central, and the file
  * system of mounts (ADR 0008), compiled with the Scala compiler that Spark ships. Adds the filter that keeps the pages of
- * Spark's daemons closed.
+ * Spark's daemons closed, and the worker that starts together with its master (ADR 0064).
  * @param {object} options
  * @param {string} options.sparkHome a Spark with a Hadoop of `HADOOP_JARS`
  * @param {string} options.javaHome
