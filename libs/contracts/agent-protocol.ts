@@ -68,11 +68,23 @@ export interface DesiredDaemons {
   gpus?: number;
   /** Timeout of the bootstrap script. Older releases send none, which means ten minutes. */
   bootstrap_timeout_ms?: number;
+  /** Drivers that the node starts before their runs are known; absent if there shall be none, and in older releases. */
+  warm_drivers?: DesiredWarmDrivers;
   /**
    * Secret with which the daemons, drivers and executors of the cluster authenticate to each other; null if the cluster
    * has none. Absent while the control plane cannot decrypt it; the agent then keeps the value that it has.
    */
   spark_secret?: string | null;
+}
+
+/** The drivers that a node keeps ready for runs. */
+export interface DesiredWarmDrivers {
+  /** Maximum number of drivers that wait at one time. */
+  count: number;
+  /** Heap of the first ones, as `spark-submit` takes it; null for Spark's default. Later ones have that of the last run. */
+  driver_memory: string | null;
+  /** They start only while the processor is idle: the maximum percentage of time in which something waits for it; 100 for always. */
+  max_cpu_pressure: number;
 }
 
 /** A file of a run and its source. `name` is its file name in the staging folder. */
@@ -380,6 +392,13 @@ export interface RunReport {
   exit_code: number | null;
   pid: number | null;
   at: string;
+  /**
+   * True if a driver that waited for runs has taken it, false if a driver was started for it. Absent until either is known, and unless
+   * the control plane sends `warm_drivers`.
+   */
+  started_warm?: boolean;
+  /** Says in one sentence why a driver was started for the run. Absent if none was. */
+  cold_reason?: string;
 }
 
 /** Load of a standalone cluster as its daemons on this node report it. No number is larger than {@link MAX_LOAD}. */
@@ -415,6 +434,8 @@ export interface ReportRequest {
   drained?: boolean;
   /** Absent until the provider announces an interruption, then part of every report. */
   interruption?: NodeInterruption;
+  /** Number of drivers that wait for runs. Absent unless the control plane sends `warm_drivers`. */
+  warm_drivers?: number;
 }
 
 /** The streams of a run that are kept: its output, and Spark's event log as JSON lines, which older releases do not send. */

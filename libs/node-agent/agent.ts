@@ -25,6 +25,7 @@ import { type Confinement, folderMode, gpuDevices, visiblePaths } from './sandbo
 import { Sandboxes } from './sandboxes';
 import { UtilizationSampler } from './utilization-sampler';
 import { Backoff, pause } from './waiting';
+import { WarmDrivers } from './warm-drivers';
 
 /** The agent's own state, which survives a restart. */
 interface NodeJournal {
@@ -56,6 +57,7 @@ export class Agent {
   private readonly controlPlane: ControlPlane;
   private readonly log: NodeLog;
   private readonly daemons: Daemons;
+  private readonly warmDrivers: WarmDrivers;
   private readonly runs = new Map<string, Run>();
   private readonly nodeLogs: LogShipper[];
   private readonly boundedLogs: BoundedLog[];
@@ -144,6 +146,14 @@ export class Agent {
     this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
       this.log.warn('The utilization of the node cannot be measured', { error: error.message }),
     );
+    this.warmDrivers = new WarmDrivers({
+      owner,
+      runtime,
+      sandboxes,
+      env: () => this.daemons.env,
+      takesRuns: () => !this.draining && this.interruption === null && this.daemons.state.state === 'ready',
+      log: this.log,
+    });
     this.context = {
       owner,
       runtime,
@@ -157,6 +167,8 @@ export class Agent {
         this.unsent.set(report.run_id, report);
         this.wakeReporter();
       },
+      takeWarmDriver: (spec) => this.warmDrivers.take(spec),
+      reportsWarmth: () => this.warmDrivers.isKnown,
       applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
     };
     const streams = ['stdout', 'stderr'] as const;
@@ -181,6 +193,7 @@ export class Agent {
       // A run that has not started waits for a stop or for the first poll, whose response has the node's environment.
       if (!run.ended && run.started) void run.begin();
     }
+    await this.warmDrivers.restore();
     this.ticker = setInterval(() => this.tick(), TICK_MS);
     const watching = this.interruptions?.watch(this.stopping.signal);
     try {
@@ -281,6 +294,7 @@ export class Agent {
       .catch((error: Error) =>
         this.log.warn('The daemons could not be changed to the desired state', { error: error.message }),
       );
+    this.warmDrivers.apply(response.daemons.warm_drivers ?? null);
     const wanted = new Set(response.runs.map((run) => run.run_id));
     for (const desired of response.runs) {
       try {
@@ -386,6 +400,7 @@ export class Agent {
     return {
       ...(load ? { load } : {}),
       ...(this.draining ? { drained: this.isDrained() } : {}),
+      ...(this.warmDrivers.isKnown ? { warm_drivers: this.warmDrivers.readyCount } : {}),
       ...(interruption ? { interruption: { detail: interruption.detail, ends_at: interruption.ends_at } } : {}),
     };
   }
@@ -429,6 +444,7 @@ export class Agent {
       const message = interruptedMessage(this.interruption);
       for (const run of this.runs.values()) run.stop('interruption', INTERRUPTION_GRACE_MS, message);
     }
+    this.warmDrivers.tick();
     if (this.hasUnsentState) this.wakeReporter();
     const { lease_ms: lease } = this.journal;
     if (lease !== null && performance.now() - this.controlPlane.leaseStartedAt > lease)
@@ -465,7 +481,7 @@ export class Agent {
     }
     const ticking = setInterval(() => runs.forEach((run) => run.tick()), TICK_MS / 2);
     const waiting = new AbortController();
-    const gone = Promise.all([this.daemons.stop(), ...runs.map((run) => run.driverEnded)]);
+    const gone = Promise.all([this.daemons.stop(), this.warmDrivers.stop(), ...runs.map((run) => run.driverEnded)]);
     await Promise.race([gone, pause(NODE_STOP_GRACE_MS + LAST_REPORT_TIMEOUT_MS, waiting.signal)]);
     waiting.abort();
     clearInterval(ticking);

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { pause } from './waiting';
 
 /** Environment variable of a node's processes, with the node's directory as its value. */
 export const NODE_MARK = 'SPARK_NODE_DIR';
@@ -106,6 +107,11 @@ export function killSession(leader: ProcessId, owner: NodeOwner): boolean {
   });
   for (const pid of pids) signal(pid, 'SIGKILL');
   return pids.length === 0;
+}
+
+/** Kills every process of a node's session, and returns when none is left, or after five seconds. */
+export async function killAll(leader: ProcessId, owner: NodeOwner): Promise<void> {
+  for (let tries = 0; !killSession(leader, owner) && tries < 500; tries++) await pause(10);
 }
 
 /** Kills all processes of a user at once, however fast they multiply. Only root can. */

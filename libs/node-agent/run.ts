@@ -1,6 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {
   INTERACTIVE_KINDS,
   type LogStream,
@@ -15,23 +24,32 @@ import {
 import { applicationIdInLog } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
 import { secretValues } from '../spark/run-secrets';
-import type { GeneratedFile } from '../spark/scala-repl';
-import { submitCommand, type RunPaths, type SparkRuntime, type SubmitCommand } from '../spark/submit-command';
+import { submitCommand, type SparkRuntime, type SubmitCommand, type SubmitSetup } from '../spark/submit-command';
 import { SubmitError } from '../spark/submit-error';
+import { assignmentText, handoverRefusal } from '../spark/warm-driver';
 import { BoundedLog } from './bounded-log';
 import type { ControlPlane } from './control-plane';
+import {
+  DRIVER_FOLDERS,
+  driverPaths,
+  startDriver,
+  startedProcess,
+  WRAPPER_FILES,
+  writeGenerated,
+} from './driver-process';
 import { EventLog } from './event-log';
 import { readJson, readText, removeTrees, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import { type MaskableLog, MaskedLog } from './masked-log';
 import type { NodeLog } from './node-log';
-import { identify, isAlive, killSession, signalGroup, type NodeOwner, type ProcessId } from './processes';
+import { identify, isAlive, killAll, killSession, signalGroup, type NodeOwner, type ProcessId } from './processes';
 import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { SecretMask } from './secret-mask';
 import { RunChannel } from './run-channel';
 import { StagedFiles } from './staged-files';
 import { pause } from './waiting';
+import { ASSIGNMENT_FILES, endProcessesIn, handOver, type ColdReason, type WarmDriver, writeAssignment } from './warm-drivers';
 
 /** The reason why the agent stops a run. */
 export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop' | 'interruption';
@@ -50,6 +68,10 @@ export interface RunContext {
   controlPlane: ControlPlane;
   log: NodeLog;
   changed: (report: RunReport) => void;
+  /** Takes a driver that waits for a run like this. */
+  takeWarmDriver: (spec: RunSpec) => WarmDriver | ColdReason;
+  /** Returns true if reports say how runs were started. */
+  reportsWarmth: () => boolean;
   /** Resolves once no executor of a killed application is left, as far as this node can see. */
   applicationGone: (master: string, applicationId: string) => Promise<void>;
 }
@@ -64,6 +86,12 @@ interface Journal {
   pid: number | null;
   /** Index of the run's sandbox; absent in journals of older agents, which had none. */
   sandbox?: number;
+  /**
+   * Present if the run has the folder of a warm driver: `waiting` until the driver may have the run, `handed-over` from then on.
+   */
+  warm?: 'waiting' | 'handed-over';
+  /** Why a driver was started for the run; null if a waiting one has taken it. Absent until either is known. */
+  cold_reason?: string | null;
   /** For a run that receives requests: `hiding` if secrets are masked in its frames. */
   channel?: 'hiding' | 'plain';
   /** True if its stdout starts with a greeting that is left out; `begin` is the position after it, once it is known. */
@@ -90,21 +118,6 @@ const EVENTS_INTERVAL_MS = 1_000;
 
 const MAX_PROPERTIES_BYTES = 1024 * 1024;
 const READ_TIMEOUT_MS = 10_000;
-
-/**
- * Starts the driver in its own session and records its process and its exit code, so that it needs no parent. `mkdir` lets only the
- * first of two starts through. The trap keeps the wrapper alive when its group receives a signal. The files belong to the agent, in a
- * folder that the driver cannot write to, so the exit code can be trusted.
- */
-const wrapper = (more: string) => `
-cd "$1" && shift || exit 111
-mkdir started 2>/dev/null || exit 111
-read -r a b c d e f g h i j k l m n o p q r s t u start rest </proc/$$/stat
-echo "$$ $start" >pid
-trap : TERM INT HUP
-"$@" <stdin >>stdout 2>>stderr${more}
-echo $? >exit
-`;
 
 /** File descriptors for requests (3) and frames (4). The run could not open these files by name. */
 const CHANNEL = ' 3<requests 4>>frames';
@@ -151,6 +164,8 @@ export class Run {
   private eventsAt = 0;
   /** Undefined until it is first used. */
   private secretMask: SecretMask | null | undefined;
+  /** Path by which a restarted agent finds the run: its folder, or a link to it. */
+  private readonly link: string;
   private readonly dir: string;
   private readonly sandbox: Sandbox;
 
@@ -158,8 +173,11 @@ export class Run {
     private readonly context: RunContext,
     private readonly journal: Journal,
     offsets: Record<LogStream, number> | null,
+    /** The driver that waits for this run. */
+    private warm: WarmDriver | null = null,
   ) {
-    this.dir = `${context.owner.nodeDir}/runs/${journal.run_id}`;
+    this.link = `${context.owner.nodeDir}/runs/${journal.run_id}`;
+    this.dir = warm?.dir ?? (existsSync(this.link) ? realpathSync(this.link) : this.link);
     this.sandbox = context.sandboxes.sandbox(this.dir, journal.sandbox);
     if (journal.end) this.setDriverEnd();
     const output = (stream: OutputStream) => new BoundedLog(`${this.dir}/${stream}`, context.logLimit);
@@ -192,12 +210,16 @@ export class Run {
     context: RunContext,
     accepted: { run_id: string; correlation_id: string; spec: RunSpec; offsets: Record<LogStream, number> },
   ): Run {
-    const journal = {
+    const found = context.takeWarmDriver(accepted.spec);
+    const warm = 'dir' in found ? found : null;
+    const journal: Journal = {
       ...blankJournal(accepted.run_id, accepted.correlation_id),
-      sandbox: context.sandboxes.allocate(),
+      sandbox: warm?.sandboxIndex ?? context.sandboxes.allocate(),
+      ...('dir' in found ? { warm: 'waiting' } : { cold_reason: found.coldReason }),
     };
-    const run = new Run(context, journal, accepted.offsets);
-    run.sandbox.create(['work', 'home', 'events', 'tmp', 'local', 'staging', 'generated']);
+    const run = new Run(context, journal, accepted.offsets, warm);
+    if (warm) symlinkSync(warm.dir, run.link);
+    else run.sandbox.create(DRIVER_FOLDERS);
     const values = secretValues(accepted.spec);
     if (values.length > 0) writeJson(`${run.dir}/${SECRET_VALUES}`, values);
     writeJson(`${run.dir}/spec.json`, accepted.spec);
@@ -243,7 +265,13 @@ export class Run {
 
   /** True if its process was started, possibly by an earlier agent. */
   get started(): boolean {
-    return this.journal.end !== null || existsSync(`${this.dir}/started`);
+    return this.journal.end !== null || this.hasDriver;
+  }
+
+  /** True if a driver has the run. One that still waits for it has not. */
+  private get hasDriver(): boolean {
+    const { warm } = this.journal;
+    return warm === undefined ? existsSync(`${this.dir}/started`) : warm === 'handed-over';
   }
 
   /** Stops sending. Unsent reports are in the journal. */
@@ -268,14 +296,21 @@ export class Run {
       reason: end?.reason ?? null,
       message: end?.message ?? null,
       exit_code: end?.exit_code ?? null,
+      ...this.startOfReport(),
     };
+  }
+
+  private startOfReport(): Pick<RunReport, 'started_warm' | 'cold_reason'> {
+    const { cold_reason: reason } = this.journal;
+    if (!this.context.reportsWarmth() || reason === undefined) return {};
+    return reason === null ? { started_warm: true } : { started_warm: false, cold_reason: reason };
   }
 
   /** Starts the run, or resumes it from its journal. Resolves once the driver runs or the run has ended. */
   begin(): Promise<void> {
     this.hasBegun = true;
     if (this.journal.end) return this.endOnFailure(this.finish());
-    if (existsSync(`${this.dir}/started`)) return this.endOnFailure(this.adopt());
+    if (this.hasDriver) return this.endOnFailure(this.adopt());
     return this.endOnFailure(this.journal.stop ? this.finishStopped(null) : this.submit());
   }
 
@@ -326,6 +361,8 @@ export class Run {
     await this.endProcesses();
     await this.clearing;
     await removeTrees([this.dir]);
+    // Last, because a restarted agent does not find the folder without the link.
+    if (this.link !== this.dir) await removeTrees([this.link]);
     if (this.journal.sandbox !== undefined) this.context.sandboxes.release(this.journal.sandbox);
   }
 
@@ -370,58 +407,106 @@ export class Run {
     if (this.journal.stop) return this.finishStopped(null);
     if (problem) return this.fail(problem.reason, problem.message, problem.outcome);
 
-    let command;
+    let setup;
     try {
-      command = await this.command(spec);
+      setup = await this.setup(spec);
+      const isHandedOver = this.journal.warm !== undefined && (await this.submitWarm(spec, { ...setup, isWarm: true }));
+      if (!isHandedOver && !this.journal.stop) await this.submitCold(spec, submitCommand(spec, setup));
     } catch (error) {
       if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
       throw error;
     }
+    if (this.journal.stop && !this.process) return this.finishStopped(null);
+  }
+
+  private async submitCold(spec: RunSpec, command: SubmitCommand): Promise<void> {
     for (const file of command.files) writeGenerated(file);
-    if (this.journal.stop) return this.finishStopped(null);
     writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
-    if (command.notes.length > 0) writeFileSync(`${this.dir}/stderr`, `${command.notes.join('\n')}\n`);
+    this.writeNotes(command);
     if (spec.kind === 'raw-scala') this.journal.greets = true;
     // The run owns its streams so that it can open them by name, as /dev/stdout. It cannot replace them.
     this.sandbox.chownBox();
     this.sandbox.chown('stdin', 'stdout', 'stderr');
     this.makeChannel(spec);
     const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
-    const child = spawn('/bin/sh', ['-c', wrapper(this.journal.channel ? CHANNEL : ''), 'run', this.dir, ...argv], {
-      detached: true,
-      stdio: 'ignore',
-      env: this.sandbox.environment(),
-    });
-    this.child = child;
-    const exited = new Promise<NodeJS.Signals | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (_code, name) => resolve(name));
-    });
+    const child = startDriver(this.dir, this.sandbox, argv, this.journal.channel ? CHANNEL : '');
     if (child.pid === undefined) {
+      const exited = this.exitOf(child);
       await exited;
       return;
     }
-    this.process = identify(child.pid) ?? { pid: child.pid, startTime: '' };
-    const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
-    this.change({ state: 'running', pid: child.pid, deadline });
-    this.info('Run started', { pid: child.pid });
+    this.follow(spec, child, identify(child.pid) ?? { pid: child.pid, startTime: '' });
     this.openChannel()?.start();
-    const { pid } = child;
-    void this.endOnFailure(exited.then((name) => this.childEnded(pid, name)));
   }
 
-  private async command(spec: RunSpec): Promise<SubmitCommand> {
-    const { box } = this.sandbox;
-    const paths: RunPaths = {
-      work: `${box}/work`,
-      home: `${box}/home`,
-      events: `${box}/events`,
-      local: `${box}/local`,
-      tmp: `${box}/tmp`,
-      generated: `${box}/generated`,
-      stdoutBegin: `${box}/stdout.begin`,
-    };
+  /**
+   * Hands the run over to the driver that waits for it.
+   * @returns false if it has to be started cold, in the same folder, which then has nothing of the driver
+   */
+  private async submitWarm(spec: RunSpec, setup: SubmitSetup): Promise<boolean> {
+    const { warm } = this;
+    const command = submitCommand(spec, setup);
+    const refusal = warm ? handoverRefusal(spec, setup, command) : 'The agent was restarted.';
+    if (warm && refusal === null && isAlive(warm.process)) {
+      for (const file of command.files) writeGenerated(file);
+      if (command.stdin !== '') writeFileSync(`${this.dir}/stdin`, command.stdin, { flag: 'r+' });
+      this.writeNotes(command);
+      if (spec.kind === 'raw-scala') this.journal.greets = true;
+      this.sandbox.chownBox();
+      writeAssignment(this.dir, assignmentText(command));
+      this.journal.warm = 'handed-over';
+      this.journal.cold_reason = null;
+      // Without this record, a restarted agent would start the run again.
+      this.save();
+      this.warm = null;
+      if (handOver(this.dir)) {
+        this.follow(spec, warm.child, warm.process);
+        return true;
+      }
+    }
+    await this.giveUpWarmDriver(refusal ?? 'The driver that waited for it has ended.');
+    return false;
+  }
+
+  /** Ends the driver that waits for the run, and makes its folder one in which no driver was started. */
+  private async giveUpWarmDriver(coldReason: string): Promise<void> {
+    this.info('The run starts cold', { reason: coldReason });
+    this.warm = null;
+    await endProcessesIn(this.dir, this.sandbox, this.context.owner);
+    await removeTrees([...WRAPPER_FILES, ...ASSIGNMENT_FILES, 'stdin'].map((name) => `${this.dir}/${name}`));
+    for (const stream of ['stdout', 'stderr']) writeFileSync(`${this.dir}/${stream}`, '', { mode: 0o600 });
+    delete this.journal.warm;
+    this.journal.cold_reason = coldReason;
+    this.save();
+  }
+
+  private writeNotes({ notes }: SubmitCommand): void {
+    // A warm driver already has the file open, so it cannot be replaced.
+    if (notes.length > 0) writeFileSync(`${this.dir}/stderr`, `${notes.join('\n')}\n`, { flag: 'r+' });
+  }
+
+  /** Reports the run as running, and follows its process to the end. */
+  private follow(spec: RunSpec, child: ChildProcess, process: ProcessId): void {
+    this.child = child;
+    this.process = process;
+    const exited = this.exitOf(child);
+    const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
+    this.change({ state: 'running', pid: process.pid, deadline });
+    this.info('Run started', { pid: process.pid, warm: String(this.journal.warm !== undefined) });
+    void this.endOnFailure(exited.then((name) => this.childEnded(process.pid, name)));
+  }
+
+  private exitOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
+    return new Promise((resolve, reject) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve(child.signalCode);
+      child.once('error', reject);
+      child.once('exit', (_code, name) => resolve(name));
+    });
+  }
+
+  private async setup(spec: RunSpec): Promise<SubmitSetup> {
+    const paths = driverPaths(this.sandbox.box);
     // From here on the sandbox reads the paths that users choose: files of the machine and folders of settings.
     this.sandbox.chownBox();
     const properties: string[] = [];
@@ -431,7 +516,7 @@ export class Run {
     const sparkSecret = spec.master.startsWith('spark://') ? this.context.sparkSecret() : null;
     const sparkDefaults = await this.sparkDefaults({ ...nodeEnv, ...spec.env });
     const locate = this.staged.locate.bind(this.staged);
-    return submitCommand(spec, { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret });
+    return { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret };
   }
 
   /** Returns the node's own properties, from the file that Spark would read. */
@@ -444,7 +529,7 @@ export class Run {
 
   private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
     this.child = null;
-    const winner = this.startedProcess();
+    const winner = startedProcess(this.dir);
     // An agent that died right after spawning may have started a wrapper first, whose process then is the run.
     if (winner && winner.pid !== pid) return this.adopt();
     await this.finishProcess(name);
@@ -452,8 +537,10 @@ export class Run {
 
   /** Takes over the process, or the end, that an earlier agent left. */
   private async adopt(): Promise<void> {
-    for (let tries = 0; !this.startedProcess() && tries < 100; tries++) await pause(20);
-    this.process = this.startedProcess();
+    // An agent that died after it had recorded the handover may not have made it.
+    if (this.journal.warm === 'handed-over') handOver(this.dir);
+    for (let tries = 0; !startedProcess(this.dir) && tries < 100; tries++) await pause(20);
+    this.process = startedProcess(this.dir);
     if (!this.process) return this.finishProcess(null);
     if (!isAlive(this.process)) return this.finishProcess(null);
     this.info('Run adopted from an earlier agent', { pid: this.process.pid });
@@ -492,11 +579,6 @@ export class Run {
       broken: (why) => this.warn('The channel of the run failed', { why }),
     });
     return this.channel;
-  }
-
-  private startedProcess(): ProcessId | null {
-    const found = /^(\d+) (\d+)\n/.exec(readText(`${this.dir}/pid`) ?? '');
-    return found ? { pid: Number(found[1]), startTime: found[2] ?? '' } : null;
   }
 
   private findApplication(): void {
@@ -561,7 +643,7 @@ export class Run {
 
   /** Removes files that are no longer needed and hold secrets (of mounts, of the environment), and everything that the job left. */
   private async clear(): Promise<void> {
-    const left = ['box', 'spec.json', 'env-driver'].map((name) => `${this.dir}/${name}`);
+    const left = ['box', 'spec.json', 'env-driver', ...ASSIGNMENT_FILES].map((name) => `${this.dir}/${name}`);
     await removeTrees(left).catch((error: Error) =>
       this.warn('The files of the run could not be removed', { error: error.message }),
     );
@@ -595,10 +677,8 @@ export class Run {
 
   /** Kills what is left of the run: its session, and every other process in its sandbox. */
   private async endProcesses(): Promise<void> {
-    const { process: leader } = this;
-    if (leader) {
-      for (let tries = 0; !killSession(leader, this.context.owner) && tries < 500; tries++) await pause(10);
-    }
+    const leader = this.process ?? this.warm?.process;
+    if (leader) await killAll(leader, this.context.owner);
     await this.sandbox.clear();
   }
 
@@ -653,11 +733,6 @@ export class Run {
   private warn(message: string, fields: Record<string, string> = {}): void {
     this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
   }
-}
-
-function writeGenerated({ path, content, isProgram }: GeneratedFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, content, { mode: isProgram ? 0o700 : 0o600 });
 }
 
 /** Returns the journal of a run. If a crash of the machine left it unreadable, the run is reported as lost. */

@@ -1,4 +1,4 @@
-const DRIVER_PYTHON = 'spark.pyspark.driver.python';
+export const DRIVER_PYTHON = 'spark.pyspark.driver.python';
 const PYTHON = 'spark.pyspark.python';
 
 /**
@@ -27,4 +27,12 @@ fi
 exec ${name} "$@"
 `;
   return { property: `${DRIVER_PYTHON}=${path}`, file: { path, content, isProgram: true } };
+}
+
+/**
+ * Returns the program that takes the place of the driver's Python in a warm driver.
+ * @param streams `merged` if the driver's stderr goes to its stdout, as Spark has it
+ */
+export function warmPython({ generated }: { generated: string }, streams: 'apart' | 'merged' = 'apart'): string {
+  return `${generated}/warm-python-${streams}`;
 }

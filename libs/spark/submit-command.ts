@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
-import { driverPython, pythonOf } from './driver-python';
+import { DRIVER_PYTHON, driverPython, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
 import { memoryMb } from './memory-text';
@@ -71,6 +71,18 @@ export interface SubmitCommand {
   files: GeneratedFile[];
   /** One sentence for each part of the request that has no effect, with the reason. */
   notes: string[];
+  /** What a driver that already runs needs to become this run; absent if the command is not a `spark-submit`. */
+  handover?: Handover;
+}
+
+/** A `spark-submit` without the JVM. */
+export interface Handover {
+  /** The arguments of `spark-submit`. */
+  arguments: string[];
+  /** A program that runs first; empty if there is none. */
+  before: string[];
+  /** Options of the JVM that are only its system properties. */
+  javaOptions: string[];
 }
 
 /**
@@ -92,6 +104,8 @@ export interface SubmitSetup {
   sparkDefaults: string;
   /** Secret that the cluster's daemons require of a driver; null if they require none, and for runs without a cluster. */
   sparkSecret: string | null;
+  /** True if the driver already runs, and with it a Python to fork. */
+  isWarm?: boolean;
 }
 
 /** Returns the environment of every process of a node: the named runtimes and nothing of the agent's own environment. */
@@ -123,9 +137,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     lists.flatMap(({ property, javaOptions }) => (javaOptions.length > 0 ? property : [])),
   );
   const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key) || listed.has(key);
-  const conf = spec.conf.filter((entry) => !isReplaced(keyOf(entry))).map((entry) => redactingEntry(entry, secretKeys));
+  const conf = spec.conf.filter((entry) => !isReplaced(propertyKey(entry))).map((entry) => redactingEntry(entry, secretKeys));
   const properties = setup.properties.map((text) => withoutProperties(text, isReplaced));
-  const set = new Set([...properties.flatMap(propertyKeys), ...conf.map(keyOf), ...secretKeys]);
+  const set = new Set([...properties.flatMap(propertyKeys), ...conf.map(propertyKey), ...secretKeys]);
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
   const option = (name: string, value: string | number | null): void => {
     if (value !== null && value !== '') argv.push(name, String(value));
@@ -183,13 +197,6 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   option('--queue', spec.queue);
 
   // Set here because --driver-java-options belongs to the user. spark-submit combines both.
-  const javaOptions = [
-    ...classArchiveOption(runtime.classArchive),
-    `-Djava.io.tmpdir=${paths.tmp}`,
-    `-Duser.home=${paths.home}`,
-    `-Dderby.system.home=${paths.work}`,
-    ...lists.flatMap((one) => one.javaOptions),
-  ];
   const read = properties.length > 0 ? properties : [setup.sparkDefaults];
   const python = pythonOf((key) => propertyOf(key, conf, read), { ...baseEnvironment(runtime, paths.home), ...runEnv });
   const program = programOf(spec, setup, argv.slice(1), python);
@@ -197,9 +204,11 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   argv.push(...program.argv);
   files.push(...program.files);
   const beside = besideDriver(spec, setup);
-  argv.unshift(...beside.argv);
   files.push(...beside.files);
-  javaOptions.push(...program.javaOptions);
+  const runOptions = [...lists.flatMap((one) => one.javaOptions), ...program.javaOptions];
+  const handover: Handover = { arguments: argv.slice(1), before: beside.argv, javaOptions: runOptions };
+  argv.unshift(...beside.argv);
+  const javaOptions = [...driverJavaOptions(runtime, paths), ...runOptions];
   const env = {
     ...baseEnvironment(runtime, paths.home),
     SPARK_LOCAL_DIRS: paths.local,
@@ -218,8 +227,19 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     },
     stdin: program.stdin,
     files,
-    notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(keyOf)], spec),
+    notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(propertyKey)], spec),
+    ...(program.isWhole ? {} : { handover }),
   };
+}
+
+/** Returns the options of every driver's JVM. */
+export function driverJavaOptions({ classArchive }: SparkRuntime, { tmp, home, work }: RunPaths): string[] {
+  return [
+    ...classArchiveOption(classArchive),
+    `-Djava.io.tmpdir=${tmp}`,
+    `-Duser.home=${home}`,
+    `-Dderby.system.home=${work}`,
+  ];
 }
 
 /** The end of the command line, and what the program needs besides. */
@@ -239,6 +259,11 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
   const nothing = { files: [], javaOptions: [], stdin: '' };
   switch (spec.kind) {
     case 'python': {
+      if (setup.isWarm && python === setup.runtime.python)
+        return {
+          ...nothing,
+          argv: ['--conf', `${DRIVER_PYTHON}=${warmPython(paths)}`, application(spec, setup.locate), ...spec.arguments],
+        };
       const { property, file } = driverPython(python, `${paths.generated}/driver-python`);
       const argv = ['--conf', property, application(spec, setup.locate), ...spec.arguments];
       return { ...nothing, files: [file], argv };
@@ -263,11 +288,11 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
       assertSqlArguments(spec.arguments);
       const { program, files } = bridgeFiles('sql_job.py', paths.generated);
       // The user's own Python may lack what the program imports.
-      const python = ['--conf', `spark.pyspark.driver.python=${setup.runtime.python}`];
+      const sqlPython = setup.isWarm ? warmPython(paths, 'merged') : setup.runtime.python;
       return {
         ...nothing,
         files: [...files, { path, content: code(spec) }],
-        argv: [...python, program, path, ...spec.arguments],
+        argv: ['--conf', `${DRIVER_PYTHON}=${sqlPython}`, program, path, ...spec.arguments],
       };
     }
     case 'function':
@@ -285,7 +310,8 @@ function allProperties(own: string, userTexts: readonly string[], nodeDefaults: 
   return `${texts.filter((text) => text !== '').join('\n')}\n`;
 }
 
-function keyOf(entry: string): string {
+/** Returns the key of an entry `key=value`. */
+export function propertyKey(entry: string): string {
   return entry.split('=', 1)[0]?.trim() ?? '';
 }
 
@@ -295,7 +321,7 @@ function ownedBy({ accelerator }: RunSpec): (key: string) => boolean {
 
 /** Returns the user's value of a property: the last `--conf` entry, or else the last in a file; null if it is not set. */
 function propertyOf(key: string, conf: readonly string[], properties: readonly string[]): string | null {
-  const entry = conf.findLast((one) => keyOf(one) === key);
+  const entry = conf.findLast((one) => propertyKey(one) === key);
   return entry ? entry.slice(entry.indexOf('=') + 1) : propertyValue(properties.join('\n'), key);
 }
 
@@ -335,20 +361,29 @@ function storeProperties(spec: RunSpec, { runtime: { connectors }, paths: { work
 
 /** Appends jars to the class path of driver and executors, after Spark's own, which the class archive covers (ADR 0007). */
 function classPathSetup(
-  { mounts, metastore, accelerator, env }: RunSpec,
-  { runtime: { connectors, accelerators }, nodeEnv }: SubmitSetup,
+  spec: RunSpec,
+  setup: Pick<SubmitSetup, 'runtime' | 'nodeEnv'>,
 ): { properties: [string, string][]; env: Record<string, string> } {
-  const usesStores = mounts.length > 0 || metastore !== undefined;
-  const jar = accelerator ? accelerators[accelerator.kind] : null;
-  if (accelerator && jar === null)
+  const { accelerator } = spec;
+  if (accelerator && setup.runtime.accelerators[accelerator.kind] === null)
     throw new SubmitError(`The cluster has ${ACCELERATOR_NAMES[accelerator.kind]}, but this node has no jar for it.`);
-  const entries = [usesStores && connectors !== null ? `${connectors}/*` : null, jar].filter((entry) => entry !== null);
-  if (entries.length === 0) return { properties: [], env: {} };
-  const classPath = lastClassPath(entries, { ...nodeEnv, ...env });
+  const classPath = addedClassPath(spec, setup);
+  if (classPath === null) return { properties: [], env: {} };
   return {
     properties: [[`spark.executorEnv.${LAST_CLASS_PATH}`, classPath]],
     env: { [LAST_CLASS_PATH]: classPath },
   };
+}
+
+/** Returns what follows Spark's own class path in a run; null if the platform adds nothing. */
+export function addedClassPath(
+  { mounts, metastore, accelerator, env }: RunSpec,
+  { runtime: { connectors, accelerators }, nodeEnv }: Pick<SubmitSetup, 'runtime' | 'nodeEnv'>,
+): string | null {
+  const usesStores = mounts.length > 0 || metastore !== undefined;
+  const jar = accelerator ? accelerators[accelerator.kind] : null;
+  const entries = [usesStores && connectors !== null ? `${connectors}/*` : null, jar].filter((entry) => entry !== null);
+  return entries.length === 0 ? null : lastClassPath(entries, { ...nodeEnv, ...env });
 }
 
 /** Returns the properties that a run's accelerator needs, whatever the user sets. */
@@ -394,7 +429,7 @@ function assertSqlArguments(words: readonly string[]): void {
 
 /** Extends the user's own redaction pattern by the properties with secrets. */
 function redactingEntry(entry: string, secretKeys: ReadonlySet<string>): string {
-  return keyOf(entry) === REDACTION ? redacting(entry, secretKeys) : entry;
+  return propertyKey(entry) === REDACTION ? redacting(entry, secretKeys) : entry;
 }
 
 /** Before a worker ends, its executors move their blocks to others, so that nothing has to be computed again. */

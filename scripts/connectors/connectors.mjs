@@ -24,6 +24,7 @@ const SOURCES = {
   'early-worker.jar': fileURLToPath(new URL('EarlyWorker.scala', import.meta.url)),
   'mount-file-system.jar': fileURLToPath(new URL('MountFileSystem.scala', import.meta.url)),
   'ui-token-filter.jar': fileURLToPath(new URL('UiTokenFilter.scala', import.meta.url)),
+  'warm-driver.jar': fileURLToPath(new URL('WarmDriver.scala', import.meta.url)),
 };
 
 /** Spark 3 has the servlets of Java EE, from Spark 4 on those of Jakarta EE. The sources are written for the former. */

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { RunMount } from '../../libs/contracts/agent-protocol';
 import { rsaPair } from '../harness/rsa-pair';
-import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
+import { done, SparkNode, REPORTING, results } from '../harness/spark-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(600_000);
 
 const mounted = { mount_point: '/mnt/data', path: 'team', read_only: false, encryption: null };
-let node: MountingNode;
+let node: SparkNode;
 
 beforeAll(() => {
-  node = new MountingNode();
+  node = new SparkNode();
 });
 
 afterAll(() => node.close());

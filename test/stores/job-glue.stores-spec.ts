@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { CreateDatabaseCommand, GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { RunSpec } from '../../libs/contracts/agent-protocol';
-import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
+import { done, SparkNode, REPORTING, results } from '../harness/spark-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(600_000);
@@ -22,10 +22,10 @@ describe('jobs of a cluster with AWS Glue', () => {
   const aws = { endpoint, region, credentials: { accessKeyId: 'AKIA', secretAccessKey: 'x' } };
   const glue = new GlueClient(aws);
   const s3 = new S3Client({ ...aws, forcePathStyle: true });
-  let node: MountingNode;
+  let node: SparkNode;
 
   beforeAll(() => {
-    node = new MountingNode();
+    node = new SparkNode();
   });
 
   afterAll(async () => {

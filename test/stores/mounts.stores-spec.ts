@@ -1,6 +1,6 @@
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { RunMount } from '../../libs/contracts/agent-protocol';
-import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
+import { done, SparkNode, REPORTING, results } from '../harness/spark-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(600_000);
@@ -33,10 +33,10 @@ async function keysIn(name: string): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-let node: MountingNode;
+let node: SparkNode;
 
 beforeAll(async () => {
-  node = new MountingNode();
+  node = new SparkNode();
   for (const Bucket of [bucket, archive]) await s3.send(new CreateBucketCommand({ Bucket }));
   await s3.send(new PutObjectCommand({ Bucket: bucket, Key: 'team/x.txt', Body: 'a\nb\nc\n' }));
   await s3.send(new PutObjectCommand({ Bucket: archive, Key: 'codes.txt', Body: 'de\nfr\n' }));
@@ -311,7 +311,7 @@ figure('leaks', lambda: sum(secret in text for text in commands))
 });
 
 it('a node without connectors refuses a run with mounts and says so', async () => {
-  const bare = new MountingNode({ connectors: null });
+  const bare = new SparkNode({ connectors: null });
   try {
     const run = await bare.run({ python: 'print(1)', mounts: [data] });
     expect(run).toMatchObject({ outcome: 'error', reason: 'SUBMIT_FAILED', exit_code: null });

@@ -5,7 +5,7 @@ import { HiveMetastore } from '../harness/hive-metastore';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { hiveSite } from '../samples/metastore-catalog';
-import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
+import { done, SparkNode, REPORTING, results } from '../harness/spark-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(600_000);
@@ -30,7 +30,7 @@ describe('tables of a Hive metastore in an object store', () => {
   const bucket = newBucketName();
   const place = { 'fs.s3a.endpoint': server.url, 'fs.s3a.path.style.access': 'true' };
   const keys = { 'fs.s3a.access.key': server.accessKeyId, 'fs.s3a.secret.key': server.secretAccessKey };
-  let node: MountingNode;
+  let node: SparkNode;
   let hive: HiveMetastore;
   let platform: SharedPlatform;
   let client: ApiClient;
@@ -42,7 +42,7 @@ describe('tables of a Hive metastore in an object store', () => {
     const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
     await s3.send(new CreateBucketCommand({ Bucket: bucket }));
     s3.destroy();
-    node = new MountingNode();
+    node = new SparkNode();
     const jars = node.runtime.connectors;
     if (jars === null) throw new Error('The runtime has no connectors');
     const started = HiveMetastore.start({ settings: { ...place, ...keys }, jars });

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ObservedDaemons, RunMount, RunReport, RunSpec } from '../../../libs/contracts/agent-protocol';
-import type { ControlPlane } from '../../../libs/node-agent/control-plane';
-import { BoundedLog } from '../../../libs/node-agent/bounded-log';
-import { Daemons } from '../../../libs/node-agent/daemons';
-import { NodeLog } from '../../../libs/node-agent/node-log';
-import type { NodeOwner } from '../../../libs/node-agent/processes';
-import { Run } from '../../../libs/node-agent/run';
-import { Sandboxes } from '../../../libs/node-agent/sandboxes';
-import type { SparkRuntime } from '../../../libs/spark/submit-command';
-import { eventually } from '../../harness/eventually';
-import { plainRunSpec } from '../../harness/run-spec';
+import type { ObservedDaemons, RunReport, RunSpec } from '../../libs/contracts/agent-protocol';
+import type { ControlPlane } from '../../libs/node-agent/control-plane';
+import { BoundedLog } from '../../libs/node-agent/bounded-log';
+import { Daemons } from '../../libs/node-agent/daemons';
+import { NodeLog } from '../../libs/node-agent/node-log';
+import type { NodeOwner } from '../../libs/node-agent/processes';
+import { Run } from '../../libs/node-agent/run';
+import { type Confinement, folderMode, visiblePaths } from '../../libs/node-agent/sandbox';
+import { Sandboxes } from '../../libs/node-agent/sandboxes';
+import { WarmDrivers } from '../../libs/node-agent/warm-drivers';
+import type { SparkRuntime } from '../../libs/spark/submit-command';
+import { eventually } from './eventually';
+import { plainRunSpec } from './run-spec';
 
 const RUN_DEADLINE_MS = 300_000;
 
@@ -33,19 +35,26 @@ export interface EndedRun extends RunReport {
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** A Spark node from the agent's own parts, with real Spark and without a control plane. */
-export class MountingNode {
-  readonly dir = mkdtempSync(join(tmpdir(), 'mounting-node-'));
+export class SparkNode {
+  readonly dir = mkdtempSync(join(tmpdir(), 'spark-node-'));
   readonly runtime: SparkRuntime;
-  private readonly owner: NodeOwner = { nodeDir: this.dir, uids: null };
-  private readonly sandboxes = new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: this.dir });
+  private readonly owner: NodeOwner;
+  private readonly sandboxes: Sandboxes;
+  private readonly warmDrivers: WarmDrivers;
   private readonly log: NodeLog;
   private readonly daemons: Daemons;
   private observed: ObservedDaemons | null = null;
   private runs = 0;
 
-  constructor(change: Partial<SparkRuntime> = {}) {
+  constructor(change: Partial<SparkRuntime> = {}, confinement: Confinement = { kind: 'none' }) {
     this.runtime = { ...preparedRuntime(), ...change };
     this.log = new NodeLog(this.dir);
+    chmodSync(this.dir, folderMode(confinement));
+    const { python, sparkHome, javaHome, classArchive, connectors } = this.runtime;
+    const paths = [sparkHome, javaHome, classArchive, connectors];
+    const uids = confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
+    this.owner = { nodeDir: this.dir, uids };
+    this.sandboxes = new Sandboxes(confinement, { visible: visiblePaths({ paths, python }), shared: [], mark: this.dir });
     const limit = (): number => LOG_LIMIT_BYTES;
     this.daemons = new Daemons({
       owner: this.owner,
@@ -57,6 +66,11 @@ export class MountingNode {
       logs: { stdout: new BoundedLog(this.log.stdout, limit), stderr: new BoundedLog(this.log.stderr, limit) },
       changed: (observed) => (this.observed = observed),
     });
+    mkdirSync(`${this.dir}/runs`, { recursive: true });
+    mkdirSync(`${this.dir}/warm`, { recursive: true });
+    const { owner, runtime, sandboxes, log } = this;
+    const env = (): Record<string, string> => this.daemons.env;
+    this.warmDrivers = new WarmDrivers({ owner, runtime, sandboxes, env, takesRuns: () => true, log });
   }
 
   /** Starts a standalone cluster of one worker and returns its master's address. */
@@ -69,8 +83,19 @@ export class MountingNode {
     return this.observed?.master_url ?? '';
   }
 
+  /** Starts a driver that waits for a run like those of {@link run}, however busy the machine is. */
+  async warmUp(change: Partial<RunSpec> = {}): Promise<void> {
+    const { driver_memory } = { ...SPEC, ...change };
+    this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: 100 });
+    await eventually(() => (this.warmDrivers.tick(), this.warmDrivers.readyCount > 0), {
+      timeoutMs: Number(process.env.WU ?? 150_000),
+      what: 'a warm driver',
+    });
+    this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: -1 });
+  }
+
   /** Runs a job to its end: `python` as its script, or the application of `change`. */
-  async run({ python, ...change }: Partial<RunSpec> & { mounts: RunMount[]; python?: string }): Promise<EndedRun> {
+  async run({ python, ...change }: Partial<RunSpec> & { python?: string }): Promise<EndedRun> {
     this.runs += 1;
     const script = `${this.dir}/job-${this.runs}.py`;
     if (python !== undefined) writeFileSync(script, python);
@@ -87,6 +112,8 @@ export class MountingNode {
         controlPlane: takesLogs(),
         log: this.log,
         changed: (next) => (report = next),
+        takeWarmDriver: (spec) => this.warmDrivers.take(spec),
+        reportsWarmth: () => true,
         applicationGone: (master, id) => this.daemons.applicationGone(master, id),
       },
       {
@@ -120,7 +147,7 @@ export class MountingNode {
   }
 
   async close(): Promise<void> {
-    await this.daemons.stop();
+    await Promise.all([this.daemons.stop(), this.warmDrivers.stop()]);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 }

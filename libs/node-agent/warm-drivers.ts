@@ -1,0 +1,353 @@
+import { execFileSync, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { setPriority } from 'node:os';
+import type { DesiredWarmDrivers, RunSpec } from '../contracts/agent-protocol';
+import { memoryMb } from '../spark/memory-text';
+import type { SparkRuntime } from '../spark/submit-command';
+import { coldReason, isSameKey, type WarmKey, warmDriverCommand, warmKeyOf } from '../spark/warm-driver';
+import { DRIVER_FOLDERS, driverPaths, startDriver, startedProcess, writeGenerated } from './driver-process';
+import { readJson, removeTrees, writeJson } from './files';
+import { availableMemoryMb, pressureOf } from './machine-load';
+import type { NodeLog } from './node-log';
+import { killAll, sessionProcesses, type NodeOwner, type ProcessId } from './processes';
+import { folderMode, type Sandbox } from './sandbox';
+import type { Sandboxes } from './sandboxes';
+
+/** The parts of the agent that the pool needs. */
+export interface WarmDriversContext {
+  owner: NodeOwner;
+  runtime: SparkRuntime;
+  sandboxes: Sandboxes;
+  /** Returns the node's environment for every run. */
+  env: () => Record<string, string>;
+  /** Returns true while the node accepts runs. */
+  takesRuns: () => boolean;
+  log: NodeLog;
+}
+
+/** A driver that waits for a run. Its folder and its sandbox become those of the run. */
+export interface WarmDriver {
+  /** The run's folder. */
+  dir: string;
+  sandboxIndex: number;
+  child: ChildProcess;
+  process: ProcessId;
+}
+
+/** Says in one sentence why a driver has to be started for a run. */
+export interface ColdReason {
+  coldReason: string;
+}
+
+interface PooledDriver {
+  key: WarmKey;
+  /** The node's environment that it was started with, as JSON. */
+  env: string;
+  dir: string;
+  sandboxIndex: number;
+  sandbox: Sandbox;
+  child: ChildProcess;
+  /** File that exists once it waits for a run. */
+  ready: string;
+  startedAt: number;
+  isReady: boolean;
+}
+
+/** A driver that is not ready by then is ended. A busy machine needs many times the usual five seconds. */
+const START_TIMEOUT_MS = 3 * 60_000;
+/** Pause after a driver that could not be started, or that was ended because memory was short. */
+const RETRY_MS = 60_000;
+/** A run that has just started needs the processor more than the next driver does. */
+const REFILL_DELAY_MS = 5_000;
+const CHECK_INTERVAL_MS = 500;
+/** Heap of a driver if it is not set; MiB. */
+const SPARK_DEFAULT_MB = 1024;
+/** Memory that a driver must leave to others when it starts; MiB. */
+const SPARE_MB = 1024;
+/** Below this, warm drivers end; MiB. */
+const SHORT_MEMORY_MB = 512;
+/** Percentage of time in which something waits for memory, above which warm drivers end. */
+const MAX_MEMORY_PRESSURE = 5;
+const LOWEST_PRIORITY = 19;
+/** Pressure that is never exceeded; percent. */
+const ALWAYS = 100;
+/** The agent's files of a warm driver that its sandbox can read. */
+const PIPE = 'handover';
+const ASSIGNMENT = 'assignment';
+const INDEX_FILE = 'warm.json';
+
+/**
+ * Keeps drivers that have started and wait for a run (ADR 0067). Each has a sandbox and a folder of its own, has seen no run, and takes
+ * one. They are started while the machine is idle and ended as soon as it needs their memory.
+ */
+export class WarmDrivers {
+  private desired: DesiredWarmDrivers | null = null;
+  private drivers: PooledDriver[] = [];
+  private learnt: WarmKey | null = null;
+  private notBefore = 0;
+  private checkedAt = 0;
+  private isStopped = false;
+  private readonly ending = new Set<Promise<void>>();
+  private readonly folder: string;
+
+  constructor(private readonly context: WarmDriversContext) {
+    this.folder = `${context.owner.nodeDir}/warm`;
+  }
+
+  /** Number of drivers that wait for a run. */
+  get readyCount(): number {
+    return this.drivers.filter(({ isReady }) => isReady).length;
+  }
+
+  /** Ends what an earlier agent left in the pool: it does not know how far those drivers have come. Those of runs are kept. */
+  async restore(): Promise<void> {
+    const { owner, sandboxes } = this.context;
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    chmodSync(this.folder, folderMode(sandboxes.confinement));
+    const runs = `${owner.nodeDir}/runs`;
+    const taken = new Set(readdirSync(runs).map((name) => realpathSync(`${runs}/${name}`)));
+    for (const name of readdirSync(this.folder)) {
+      const dir = `${this.folder}/${name}`;
+      if (taken.has(realpathSync(dir))) continue;
+      const index = readJson<{ sandbox: number }>(`${dir}/${INDEX_FILE}`)?.sandbox;
+      await endDriver(dir, index === undefined ? null : sandboxes.sandbox(dir, index), owner);
+    }
+  }
+
+  /** Sets how many drivers the control plane wants; null for none. */
+  apply(desired: DesiredWarmDrivers | null): void {
+    this.desired = desired;
+  }
+
+  /** Does the periodic work: starts what is missing, ends what is not wanted. */
+  tick(): void {
+    const now = performance.now();
+    if (this.isStopped || now - this.checkedAt < CHECK_INTERVAL_MS) return;
+    this.checkedAt = now;
+    this.checkStarting(now);
+    const wanted = this.context.takesRuns() ? (this.desired?.count ?? 0) : 0;
+    const env = JSON.stringify(this.context.env());
+    const key = this.wantedKey();
+    const useless = this.drivers.filter((driver) => driver.env !== env || !isSameKey(driver.key, key));
+    for (const driver of [...useless, ...this.drivers.slice(wanted)]) this.end(driver);
+    if (this.drivers.length > 0 && isMemoryShort()) {
+      this.context.log.info('Memory is short, so the drivers that wait for runs end');
+      for (const driver of [...this.drivers]) this.end(driver);
+      this.notBefore = now + RETRY_MS;
+    }
+    const isStarting = this.drivers.some(({ isReady }) => !isReady);
+    if (this.drivers.length >= wanted || isStarting || now < this.notBefore || !this.hasRoom(key)) return;
+    this.start(key, env);
+  }
+
+  /** True if the control plane knows of warm drivers. */
+  get isKnown(): boolean {
+    return this.desired !== null;
+  }
+
+  /** Takes a driver for a run out of the pool, or says why the run needs another. */
+  take(spec: RunSpec): WarmDriver | ColdReason {
+    if (!this.desired || this.desired.count === 0) return { coldReason: 'The cluster keeps no drivers ready.' };
+    const reason = coldReason(spec);
+    if (reason !== null) return { coldReason: reason };
+    const { runtime, env } = this.context;
+    const key = warmKeyOf(spec, { runtime, nodeEnv: env() });
+    // Jobs repeat, so the next run is probably like this one.
+    this.learnt = key;
+    this.notBefore = Math.max(this.notBefore, performance.now() + REFILL_DELAY_MS);
+    if (this.drivers.length === 0) return { coldReason: 'No driver was ready.' };
+    const alike = this.drivers.filter((one) => isSameKey(one.key, key) && one.env === JSON.stringify(env()));
+    if (alike.length === 0) return { coldReason: 'The drivers that were ready have another heap or other libraries.' };
+    const found = alike.find((driver) => driver.isReady && isWaiting(driver));
+    const process = found ? startedProcess(found.dir) : null;
+    if (!found || !process) return { coldReason: 'No driver was ready yet.' };
+    this.drivers = this.drivers.filter((driver) => driver !== found);
+    const { dir, sandboxIndex, child } = found;
+    if (this.waitsForIdleness) raisePriority(process.pid);
+    return { dir, sandboxIndex, child, process };
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    for (const driver of [...this.drivers]) this.end(driver);
+    await Promise.all(this.ending);
+  }
+
+  /** False if drivers are started whatever else the machine does. With the lowest priority they would never be ready then. */
+  private get waitsForIdleness(): boolean {
+    return (this.desired?.max_cpu_pressure ?? 0) < ALWAYS;
+  }
+
+  private wantedKey(): WarmKey {
+    return this.learnt ?? { driverMemory: this.desired?.driver_memory ?? null, classPath: null };
+  }
+
+  private checkStarting(now: number): void {
+    for (const driver of [...this.drivers]) {
+      const isGone = driver.child.exitCode !== null || driver.child.signalCode !== null;
+      if (isGone || (!driver.isReady && now - driver.startedAt > START_TIMEOUT_MS)) {
+        this.context.log.warn('A driver that should wait for runs could not be started', {
+          error: isGone ? `It ended with ${driver.child.exitCode ?? driver.child.signalCode}` : 'It took too long',
+        });
+        this.end(driver);
+        this.notBefore = now + RETRY_MS;
+      } else if (!driver.isReady && existsSync(driver.ready)) {
+        // What the rehearsal wrote is not output of a run. The driver is silent from here on.
+        for (const stream of ['stdout', 'stderr']) truncateSync(`${driver.dir}/${stream}`);
+        driver.isReady = true;
+        this.context.log.info('A driver waits for runs', { seconds: Math.round((now - driver.startedAt) / 1000) });
+      }
+    }
+  }
+
+  private hasRoom({ driverMemory }: WarmKey): boolean {
+    const heap = memoryMb(driverMemory ?? '') ?? SPARK_DEFAULT_MB;
+    return pressureOf('cpu') <= (this.desired?.max_cpu_pressure ?? 0) && availableMemoryMb() > heap + SPARE_MB;
+  }
+
+  private start(key: WarmKey, env: string): void {
+    const { runtime, sandboxes, log } = this.context;
+    if (runtime.connectors === null || !existsSync(`${runtime.connectors}/warm-driver.jar`)) return;
+    const dir = `${this.folder}/${randomUUID()}`;
+    let sandboxIndex: number | null = null;
+    try {
+      sandboxIndex = sandboxes.allocate();
+      this.drivers.push(this.startIn(dir, sandboxIndex, key, env));
+    } catch (error) {
+      log.warn('A driver that should wait for runs could not be started', { error: (error as Error).message });
+      this.notBefore = performance.now() + RETRY_MS;
+      const index = sandboxIndex;
+      if (index !== null) this.track(this.discard(dir, index));
+    }
+  }
+
+  private startIn(dir: string, sandboxIndex: number, key: WarmKey, env: string): PooledDriver {
+    const { runtime, sandboxes } = this.context;
+    const sandbox = sandboxes.sandbox(dir, sandboxIndex);
+    sandbox.create(DRIVER_FOLDERS);
+    writeJson(`${dir}/${INDEX_FILE}`, { sandbox: sandboxIndex });
+    const command = warmDriverCommand(key, {
+      runtime,
+      paths: driverPaths(sandbox.box),
+      nodeEnv: this.context.env(),
+      handover: { pipe: `${dir}/${PIPE}`, assignment: `${dir}/${ASSIGNMENT}` },
+    });
+    for (const file of command.files) writeGenerated(file);
+    execFileSync('mkfifo', ['-m', '600', `${dir}/${PIPE}`, ...command.pipes], { timeout: 5_000 });
+    for (const name of ['stdin', 'stdout', 'stderr', ASSIGNMENT]) writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
+    sandbox.chownBox();
+    sandbox.chown('stdin', 'stdout', 'stderr', ASSIGNMENT, PIPE);
+    const argv = sandbox.launch('warm', command.argv, command.env, 'work', [PIPE, ASSIGNMENT]);
+    const child = startDriver(dir, sandbox, argv);
+    // Without a listener, a failed start would end the agent.
+    child.once('error', () => undefined);
+    if (child.pid !== undefined && this.waitsForIdleness) lowerPriority(child.pid);
+    const startedAt = performance.now();
+    return { key, env, dir, sandboxIndex, sandbox, child, ready: command.ready, startedAt, isReady: false };
+  }
+
+  private end(driver: PooledDriver): void {
+    this.drivers = this.drivers.filter((other) => other !== driver);
+    this.track(this.discard(driver.dir, driver.sandboxIndex));
+  }
+
+  private async discard(dir: string, sandboxIndex: number): Promise<void> {
+    const { owner, sandboxes, log } = this.context;
+    try {
+      await endDriver(dir, sandboxes.sandbox(dir, sandboxIndex), owner);
+    } catch (error) {
+      log.warn('The files of a driver that waited for runs could not be removed', { error: (error as Error).message });
+    }
+    sandboxes.release(sandboxIndex);
+  }
+
+  private track(work: Promise<void>): void {
+    this.ending.add(work);
+    void work.finally(() => this.ending.delete(work));
+  }
+}
+
+/**
+ * Lets a warm driver become its run. Its assignment must be in place.
+ * @returns false if the driver does not wait: it has taken the assignment before, or it has ended
+ */
+export function handOver(dir: string): boolean {
+  let pipe: number;
+  try {
+    pipe = openSync(`${dir}/${PIPE}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    // Nobody reads.
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') return false;
+    throw error;
+  }
+  try {
+    writeSync(pipe, '\n');
+    return true;
+  } finally {
+    closeSync(pipe);
+  }
+}
+
+/** Writes what {@link handOver} hands over. */
+export function writeAssignment(dir: string, text: string): void {
+  // The sandbox sees this very file, so it cannot be replaced by another.
+  writeFileSync(`${dir}/${ASSIGNMENT}`, text, { flag: 'r+' });
+}
+
+/** Names of files of a warm driver that hold the secrets of its run. */
+export const ASSIGNMENT_FILES = [ASSIGNMENT, 'env-warm'];
+
+function isWaiting({ child }: PooledDriver): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+function isMemoryShort(): boolean {
+  return availableMemoryMb() < SHORT_MEMORY_MB || pressureOf('memory') > MAX_MEMORY_PRESSURE;
+}
+
+async function endDriver(dir: string, sandbox: Sandbox | null, owner: NodeOwner): Promise<void> {
+  await endProcessesIn(dir, sandbox, owner);
+  await removeTrees([dir]);
+}
+
+/** Kills the driver that was started in a folder, and all that it has started. */
+export async function endProcessesIn(dir: string, sandbox: Sandbox | null, owner: NodeOwner): Promise<void> {
+  const leader = startedProcess(dir);
+  if (leader) await killAll(leader, owner);
+  await sandbox?.clear();
+}
+
+/** Only root can raise a priority again. */
+const canRaisePriority = process.getuid?.() === 0;
+
+function lowerPriority(leader: number): void {
+  if (canRaisePriority) setNice(leader, LOWEST_PRIORITY);
+}
+
+function raisePriority(leader: number): void {
+  if (!canRaisePriority) return;
+  for (const { pid } of sessionProcesses(new Set([leader]))) setNice(pid, 0);
+}
+
+/** Sets the priority of all threads of a process, and that of its session among others where the kernel groups them. */
+function setNice(pid: number, nice: number): void {
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+  } catch {
+    // The process has ended, or the kernel groups no sessions.
+  }
+}

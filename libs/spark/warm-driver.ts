@@ -1,0 +1,228 @@
+import type { RunKind, RunSpec } from '../contracts/agent-protocol';
+import { warmPython } from './driver-python';
+import { LAST_CLASS_PATH } from './mounts';
+import { propertyKeys } from './properties-text';
+import { bridgeFiles } from './run-bridges';
+import {
+  addedClassPath,
+  baseEnvironment,
+  driverJavaOptions,
+  propertyKey,
+  type RunPaths,
+  type SparkRuntime,
+  type SubmitCommand,
+  type SubmitSetup,
+} from './submit-command';
+
+/** The jar among the connectors with the class that a driver starts as if it is started before its run is known. */
+const JAR = 'warm-driver.jar';
+const SUBMIT_CLASS = 'org.apache.spark.deploy.SparkSubmit';
+const WARM_CLASS = 'org.apache.spark.warm.WarmDriver';
+const LAUNCHER_CLASS = 'org.apache.spark.launcher.Main';
+
+/** The kinds of runs whose first process is the JVM of the driver. */
+const WARM_KINDS: readonly RunKind[] = ['python', 'jar', 'raw-scala', 'sql'];
+
+/** Their code runs in the JVM, so the programs that it starts inherit the environment that the JVM was started with. */
+const KINDS_IN_JVM: readonly RunKind[] = ['jar', 'raw-scala'];
+
+/** Properties that the JVM or Spark read only once, when a driver starts. A trailing dot means all properties with the prefix. */
+const READ_ONCE = [
+  'spark.driver.extraClassPath',
+  'spark.driver.extraJavaOptions',
+  'spark.driver.defaultJavaOptions',
+  'spark.driver.extraLibraryPath',
+  'spark.driver.memory',
+  'spark.kerberos.',
+  'spark.hadoop.hadoop.security.',
+  'spark.network.',
+  'spark.remote',
+  'spark.shuffle.io.',
+  'spark.rpc.io.',
+  'spark.sql.broadcastExchange.maxThreadThreshold',
+  'spark.sql.codegen.cache.maxEntries',
+  'spark.sql.subquery.maxThreadThreshold',
+  'spark.submit.deployMode',
+];
+
+/** An option of the JVM that can be set later, and that the shell's syntax leaves as it is. */
+const SYSTEM_PROPERTY = /^-D([\w.]+)=([^\s'"\\]*)$/;
+
+/** Variables that the JVM, its launcher or Python read only once, when they start. */
+const VARIABLES_READ_ONCE =
+  /^(?:HADOOP_|JAVA_|JDK_|LANG$|LC_|LD_|MALLOC_|PYTHON|SPARK_|TZ$|YARN_|_JAVA_|HOME$|PATH$|TMPDIR$|USER$)/;
+
+/** What has to be known when a driver starts, besides the node's own settings. */
+export interface WarmKey {
+  /** Heap of the driver, as `spark-submit` takes it; null for Spark's default. */
+  driverMemory: string | null;
+  /** What follows Spark's own class path; null for nothing. */
+  classPath: string | null;
+}
+
+/** Returns what the driver of a run has to be started with. */
+export function warmKeyOf(spec: RunSpec, setup: Pick<SubmitSetup, 'runtime' | 'nodeEnv'>): WarmKey {
+  return { driverMemory: spec.driver_memory, classPath: addedClassPath(spec, setup) };
+}
+
+/** Returns true if a driver with one key serves runs of the other. */
+export function isSameKey(one: WarmKey, other: WarmKey): boolean {
+  return one.driverMemory === other.driverMemory && one.classPath === other.classPath;
+}
+
+/** Returns why a run needs a driver that is started for it, as far as the control plane's request shows; null if it does not. */
+export function coldReason(spec: RunSpec): string | null {
+  if (!WARM_KINDS.includes(spec.kind)) return 'Runs of its kind start a process of their own.';
+  if (spec.driver_java_options ?? spec.driver_library_path ?? spec.driver_class_path)
+    return 'It sets options of the JVM of its driver.';
+  if (spec.principal !== null || spec.keytab !== null || spec.keytab_file !== undefined)
+    return 'Its driver logs in to Kerberos.';
+  const names = Object.keys({ ...spec.env, ...spec.secrets?.env });
+  const variable = names.find((name) => KINDS_IN_JVM.includes(spec.kind) || VARIABLES_READ_ONCE.test(name));
+  return variable === undefined ? null : `It sets the variable ${variable}.`;
+}
+
+/** Returns why a run cannot be handed over to a running driver with its key; null if it can. */
+export function handoverRefusal(spec: RunSpec, setup: SubmitSetup, { handover }: SubmitCommand): string | null {
+  const reason = coldReason(spec);
+  if (reason !== null) return reason;
+  if (!handover?.javaOptions.every((option) => SYSTEM_PROPERTY.test(option)))
+    return 'It has a file whose name only an option of the JVM can express.';
+  const keys = [...setup.properties, setup.sparkDefaults].flatMap(propertyKeys).concat(spec.conf.map(propertyKey));
+  const key = keys.find(isReadOnce);
+  return key === undefined ? null : `It sets the Spark property ${key}.`;
+}
+
+function isReadOnce(key: string): boolean {
+  return READ_ONCE.some((one) => (one.endsWith('.') ? key.startsWith(one) : key === one));
+}
+
+/** The agent's files of a warm driver, which its sandbox can read. */
+export interface HandoverFiles {
+  /** Named pipe that gets a byte once there is a run. */
+  pipe: string;
+  /** The description of the run. */
+  assignment: string;
+}
+
+/** The command of a warm driver, and what the agent prepares for it. */
+export interface WarmDriverCommand extends SubmitCommand {
+  /** Named pipes through which Spark asks for the Python of the driver. */
+  pipes: string[];
+  /** File that exists once the driver waits for a run. */
+  ready: string;
+}
+
+/**
+ * Returns the command of a driver that waits for a run with this key. `spark-submit` itself makes the command line of the JVM, from
+ * the same settings as for a run; only the class and the end of the class path are replaced.
+ * @throws Error if the node lacks the jar
+ */
+export function warmDriverCommand(
+  { driverMemory, classPath }: WarmKey,
+  setup: { runtime: SparkRuntime; paths: RunPaths; nodeEnv: Record<string, string>; handover: HandoverFiles },
+): WarmDriverCommand {
+  const { runtime, paths, nodeEnv, handover } = setup;
+  if (runtime.connectors === null) throw new Error('The node has no connectors, and so no class of warm drivers.');
+  const jar = `${runtime.connectors}/${JAR}`;
+  const javaHome = `${paths.generated}/warm-java`;
+  const ready = `${paths.generated}/ready`;
+  const bridges = bridgeFiles('rehearsal.py', paths.generated);
+  const folder = `${paths.generated}/bridge`;
+  const pipes = ['ask', 'answer'].map((name) => `${folder}/${name}`);
+  const shims = (['apart', 'merged'] as const).map((streams) => warmPython(paths, streams));
+  const settings = {
+    PIPE: handover.pipe,
+    ASSIGNMENT: handover.assignment,
+    READY: ready,
+    EMPTIED: [paths.work, paths.events, paths.local, paths.tmp].join(':'),
+    JAR: jar,
+    PYTHON: runtime.python,
+    ZYGOTE: `${folder}/python_zygote.py`,
+  };
+  const options = {
+    'spark.ui.enabled': 'false',
+    'spark.ui.showConsoleProgress': 'false',
+    'spark.authenticate': 'true',
+    'spark.eventLog.enabled': 'true',
+    'spark.eventLog.dir': `file://${paths.events}`,
+    'spark.sql.shuffle.partitions': '2',
+    'spark.pyspark.driver.python': warmPython(paths),
+  };
+  const memory = driverMemory === null ? [] : ['--driver-memory', driverMemory];
+  return {
+    argv: [
+      ...[`${runtime.sparkHome}/bin/spark-submit`, '--master', 'local[2]', '--name', 'rehearsal', ...memory],
+      ...Object.entries(options).flatMap(([key, value]) => ['--conf', `${key}=${value}`]),
+      bridges.program,
+    ],
+    env: {
+      ...baseEnvironment(runtime, paths.home),
+      SPARK_LOCAL_DIRS: paths.local,
+      TMPDIR: paths.tmp,
+      ...nodeEnv,
+      ...(classPath === null ? {} : { [LAST_CLASS_PATH]: classPath }),
+      SPARK_SUBMIT_OPTS: [...driverJavaOptions(runtime, paths), nodeEnv['SPARK_SUBMIT_OPTS'] ?? ''].join(' ').trim(),
+      JAVA_HOME: javaHome,
+      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [`WARM_DRIVER_${name}`, value])),
+    },
+    stdin: '',
+    files: [
+      ...bridges.files,
+      ...shims.map((path) => ({ path, content: shimText(folder), isProgram: true })),
+      { path: `${javaHome}/bin/java`, content: javaText(runtime.javaHome, jar), isProgram: true },
+    ],
+    notes: [],
+    pipes,
+    ready,
+  };
+}
+
+/**
+ * Returns the text with which a warm driver becomes a run; `WarmDriver.scala` says its form.
+ * @throws Error for a run that is not a `spark-submit`
+ */
+export function assignmentText({ env, handover }: SubmitCommand): string {
+  if (!handover) throw new Error('The command of the run is not a spark-submit');
+  const properties = handover.javaOptions.map((option) => option.slice('-D'.length));
+  const records = [
+    ...Object.entries(env).map(([name, value]) => `E${name}=${value}`),
+    ...properties.map((property) => `D${property}`),
+    ...(handover.before.length > 0 ? [...handover.before, '/bin/true'] : []).map((word) => `B${word}`),
+    ...handover.arguments.map((word) => `A${word}`),
+  ];
+  return records.map((record) => `${record.replaceAll('\0', '')}\0`).join('');
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** `spark-submit` calls it as `java`, once to make the command line and once to run it. */
+function javaText(javaHome: string, jar: string): string {
+  return `#!/bin/sh
+real=${quoted(javaHome)}
+for word do
+  if [ "$word" = ${LAUNCHER_CLASS} ]; then exec "$real/bin/java" "$@"; fi
+done
+export JAVA_HOME="$real"
+before=
+for word do
+  shift
+  if [ "$before" = -cp ]; then word="$word:"${quoted(jar)}; fi
+  before="$word"
+  if [ "$word" = ${SUBMIT_CLASS} ]; then word=${WARM_CLASS}; fi
+  set -- "$@" "$word"
+done
+exec "$JAVA_HOME/bin/java" "$@"
+`;
+}
+
+/** Stands for the driver's Python: a fork of the zygote does the work, and its exit status becomes that of this process. */
+function shimText(folder: string): string {
+  return `#!/bin/sh
+echo $$ >${quoted(`${folder}/ask`)}
+read -r code <${quoted(`${folder}/answer`)}
+exit "$code"
+`;
+}

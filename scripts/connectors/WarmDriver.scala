@@ -1,0 +1,146 @@
+package org.apache.spark.warm
+
+import java.io.{File, FileInputStream}
+import java.lang.ProcessBuilder.Redirect
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+import java.util.Properties
+import org.apache.hadoop.fs.FileSystem
+import org.apache.hadoop.security.UserGroupInformation
+import org.apache.spark.SparkEnv
+import org.apache.spark.api.python.PythonUtils
+import org.apache.spark.deploy.SparkSubmit
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.util.Utils
+
+/**
+ * A driver that is started before its run is known. The arguments are those of a `spark-submit` that rehearses: it loads and compiles
+ * what each driver needs. Then the traces of the rehearsal are removed, and the JVM waits until the agent of the node hands a run over.
+ * From then on it is the run's driver, and it ends with it.
+ *
+ * It learns its folders from variables that start with `WARM_DRIVER_`, which are gone once a run is handed over:
+ * `PIPE`, a named pipe with one byte once there is a run; `ASSIGNMENT`, the file that describes the run; `READY`, the file that
+ * it creates when it waits; `EMPTIED`, the folders that the rehearsal may leave files in; `JAR`, the jar with this class; `PYTHON`
+ * and `ZYGOTE`, the interpreter and the program that forks Python drivers.
+ *
+ * An assignment is a sequence of records that end in NUL: `E<name>=<value>` is a variable, `D<name>=<value>` a system property, `B<word>` a
+ * word of a program that runs first, `A<word>` an argument of `spark-submit`.
+ */
+object WarmDriver {
+  private val Prefix = "WARM_DRIVER_"
+
+  def main(rehearsal: Array[String]): Unit = {
+    val settings = Settings.take()
+    val properties = withoutJar(System.getProperties.clone().asInstanceOf[Properties], settings.jar)
+    val loader = Thread.currentThread().getContextClassLoader
+    startZygote(settings)
+    SparkSubmit.main(rehearsal)
+    forgetRehearsal()
+    settings.emptied.foreach(folder => Option(folder.listFiles()).toSeq.flatten.foreach(Utils.deleteRecursively))
+    System.setProperties(properties)
+    Thread.currentThread().setContextClassLoader(loader)
+    System.gc()
+    Files.write(settings.ready, Array.emptyByteArray)
+    awaitRun(settings.pipe)
+    val run = Assignment.read(settings.assignment)
+    setEnvironment(run.environment)
+    run.properties.foreach { case (name, value) => System.setProperty(name, value) }
+    runFirst(run.before)
+    SparkSubmit.main(run.arguments.toArray)
+  }
+
+  private case class Settings(
+      pipe: File,
+      assignment: File,
+      ready: java.nio.file.Path,
+      emptied: Seq[File],
+      jar: String,
+      zygote: Option[Seq[String]])
+
+  private object Settings {
+    def take(): Settings = {
+      def setting(name: String) = Option(System.getenv(Prefix + name)).filter(_.nonEmpty)
+      def required(name: String) = setting(name).getOrElse(sys.error(s"$Prefix$name is not set"))
+      Settings(
+        new File(required("PIPE")),
+        new File(required("ASSIGNMENT")),
+        Paths.get(required("READY")),
+        required("EMPTIED").split(':').map(new File(_)).toSeq,
+        required("JAR"),
+        for (python <- setting("PYTHON"); program <- setting("ZYGOTE")) yield Seq(python, program))
+    }
+  }
+
+  private case class Assignment(
+      environment: Seq[(String, String)],
+      properties: Seq[(String, String)],
+      before: Seq[String],
+      arguments: Seq[String])
+
+  private object Assignment {
+    def read(file: File): Assignment = {
+      val records = new String(Files.readAllBytes(file.toPath), UTF_8).split('\u0000').toSeq.filter(_.nonEmpty)
+      def of(kind: Char) = records.filter(_.head == kind).map(_.tail)
+      def pairs(kind: Char) = of(kind).map { record =>
+        val at = record.indexOf('=')
+        record.take(at) -> record.drop(at + 1)
+      }
+      Assignment(pairs('E'), pairs('D'), of('B'), of('A'))
+    }
+  }
+
+  /** A driver that was not started ahead does not have the jar on its class path. */
+  private def withoutJar(properties: Properties, jar: String): Properties = {
+    val key = "java.class.path"
+    properties.setProperty(key, properties.getProperty(key).stripSuffix(s":$jar"))
+    properties
+  }
+
+  /** Its input ends when this JVM ends, and with it the process. */
+  private def startZygote(settings: Settings): Unit = settings.zygote.foreach { command =>
+    val builder = new ProcessBuilder(command: _*).redirectOutput(Redirect.INHERIT).redirectError(Redirect.INHERIT)
+    builder.environment().put("PYTHONPATH", PythonUtils.sparkPythonPath)
+    builder.start()
+  }
+
+  private def forgetRehearsal(): Unit = {
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    SparkEnv.set(null)
+    FileSystem.closeAll()
+    // A local session keeps its secret in the credentials of the user, which Spark prefers to the secret of the run.
+    UserGroupInformation.reset()
+    // They name folders that are deleted next.
+    Utils.clearLocalRootDirs()
+  }
+
+  /** Opening waits for the agent. An agent that dies before it has written does not hand a run over. */
+  private def awaitRun(pipe: File): Unit = {
+    var isHandedOver = false
+    while (!isHandedOver) {
+      val input = new FileInputStream(pipe)
+      try isHandedOver = input.read() >= 0
+      finally input.close()
+    }
+  }
+
+  /**
+   * The environment of a JVM is read once, and everything that asks for it later sees this map. Spark opens both packages. The variables
+   * that the scripts of Spark set are kept.
+   */
+  private def setEnvironment(variables: Seq[(String, String)]): Unit = {
+    val field = Class.forName("java.util.Collections$UnmodifiableMap").getDeclaredField("m")
+    field.setAccessible(true)
+    val environment = field.get(System.getenv()).asInstanceOf[java.util.Map[String, String]]
+    environment.keySet().toArray(Array.empty[String]).filter(_.startsWith(Prefix)).foreach(environment.remove(_))
+    variables.foreach { case (name, value) => environment.put(name, value) }
+  }
+
+  private def runFirst(command: Seq[String]): Unit = if (command.nonEmpty) {
+    val builder = new ProcessBuilder(command: _*).inheritIO()
+    // The environment is passed on only if the builder has been asked for it.
+    builder.environment()
+    val code = builder.start().waitFor()
+    if (code != 0) System.exit(code)
+  }
+}
