@@ -49,7 +49,14 @@ import { SecretMask } from './secret-mask';
 import { RunChannel } from './run-channel';
 import { StagedFiles } from './staged-files';
 import { pause } from './waiting';
-import { ASSIGNMENT_FILES, endProcessesIn, handOver, type ColdReason, type WarmDriver, writeAssignment } from './warm-drivers';
+import {
+  ASSIGNMENT_FILES,
+  endProcessesIn,
+  handOver,
+  type ColdReason,
+  type WarmDriver,
+  writeAssignment,
+} from './warm-drivers';
 
 /** The reason why the agent stops a run. */
 export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop' | 'interruption';

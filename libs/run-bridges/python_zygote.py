@@ -91,7 +91,7 @@ def run(script):
     except BaseException as error:
         # The first frame is this function.
         traceback = error.__traceback__.tb_next
-        sys.excepthook(type(error), error, traceback)
+        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
         if isinstance(error, KeyboardInterrupt):
             sys.stdout.flush()
             signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -33,6 +33,11 @@ exec ${name} "$@"
  * Returns the program that takes the place of the driver's Python in a warm driver.
  * @param streams `merged` if the driver's stderr goes to its stdout, as Spark has it
  */
-export function warmPython({ generated }: { generated: string }, streams: 'apart' | 'merged' = 'apart'): string {
-  return `${generated}/warm-python-${streams}`;
+export function warmPython(paths: { generated: string }, streams: 'apart' | 'merged' = 'apart'): string {
+  return streams === 'apart' ? driverPythonPath(paths) : `${driverPythonPath(paths)}-merged`;
+}
+
+/** Returns the path of the wrapper of the driver's Python, the same for warm and cold drivers: jobs can see it. */
+export function driverPythonPath({ generated }: { generated: string }): string {
+  return `${generated}/driver-python`;
 }

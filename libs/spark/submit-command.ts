@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
-import { DRIVER_PYTHON, driverPython, pythonOf, warmPython } from './driver-python';
+import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
 import { memoryMb } from './memory-text';
@@ -137,7 +137,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     lists.flatMap(({ property, javaOptions }) => (javaOptions.length > 0 ? property : [])),
   );
   const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key) || listed.has(key);
-  const conf = spec.conf.filter((entry) => !isReplaced(propertyKey(entry))).map((entry) => redactingEntry(entry, secretKeys));
+  const conf = spec.conf
+    .filter((entry) => !isReplaced(propertyKey(entry)))
+    .map((entry) => redactingEntry(entry, secretKeys));
   const properties = setup.properties.map((text) => withoutProperties(text, isReplaced));
   const set = new Set([...properties.flatMap(propertyKeys), ...conf.map(propertyKey), ...secretKeys]);
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
@@ -264,7 +266,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
           ...nothing,
           argv: ['--conf', `${DRIVER_PYTHON}=${warmPython(paths)}`, application(spec, setup.locate), ...spec.arguments],
         };
-      const { property, file } = driverPython(python, `${paths.generated}/driver-python`);
+      const { property, file } = driverPython(python, driverPythonPath(paths));
       const argv = ['--conf', property, application(spec, setup.locate), ...spec.arguments];
       return { ...nothing, files: [file], argv };
     }

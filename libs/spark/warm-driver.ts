@@ -93,7 +93,9 @@ export function handoverRefusal(spec: RunSpec, setup: SubmitSetup, { handover }:
   return key === undefined ? null : `It sets the Spark property ${key}.`;
 }
 
+/** A key with an escape sequence may be any other one. */
 function isReadOnce(key: string): boolean {
+  if (key.includes('\\')) return true;
   return READ_ONCE.some((one) => (one.endsWith('.') ? key.startsWith(one) : key === one));
 }
 

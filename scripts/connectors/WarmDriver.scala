@@ -28,16 +28,20 @@ import org.apache.spark.util.Utils
  */
 object WarmDriver {
   private val Prefix = "WARM_DRIVER_"
+  private val ClassPath = "java.class.path"
+
+  /** Set by the JVM and a library when they are first used, and not again. */
+  private val SetOnce = Seq("jetty.git.hash", "user.timezone")
 
   def main(rehearsal: Array[String]): Unit = {
     val settings = Settings.take()
-    val properties = withoutJar(System.getProperties.clone().asInstanceOf[Properties], settings.jar)
+    val properties = System.getProperties.clone().asInstanceOf[Properties]
     val loader = Thread.currentThread().getContextClassLoader
     startZygote(settings)
     SparkSubmit.main(rehearsal)
     forgetRehearsal()
     settings.emptied.foreach(folder => Option(folder.listFiles()).toSeq.flatten.foreach(Utils.deleteRecursively))
-    System.setProperties(properties)
+    restore(properties, settings.jar)
     Thread.currentThread().setContextClassLoader(loader)
     System.gc()
     Files.write(settings.ready, Array.emptyByteArray)
@@ -45,6 +49,7 @@ object WarmDriver {
     val run = Assignment.read(settings.assignment)
     setEnvironment(run.environment)
     run.properties.foreach { case (name, value) => System.setProperty(name, value) }
+    System.setProperty("sun.java.command", (SparkSubmit.getClass.getName.stripSuffix("$") +: run.arguments).mkString(" "))
     runFirst(run.before)
     SparkSubmit.main(run.arguments.toArray)
   }
@@ -89,11 +94,11 @@ object WarmDriver {
     }
   }
 
-  /** A driver that was not started ahead does not have the jar on its class path. */
-  private def withoutJar(properties: Properties, jar: String): Properties = {
-    val key = "java.class.path"
-    properties.setProperty(key, properties.getProperty(key).stripSuffix(s":$jar"))
-    properties
+  /** Sets the system properties to what they would be in a driver that is not started ahead. */
+  private def restore(properties: Properties, jar: String): Unit = {
+    SetOnce.foreach(name => Option(System.getProperty(name)).foreach(properties.setProperty(name, _)))
+    properties.setProperty(ClassPath, properties.getProperty(ClassPath).stripSuffix(s":$jar"))
+    System.setProperties(properties)
   }
 
   /** Its input ends when this JVM ends, and with it the process. */

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObservedDaemons, RunReport, RunSpec } from '../../libs/contracts/agent-protocol';
@@ -8,7 +18,7 @@ import { BoundedLog } from '../../libs/node-agent/bounded-log';
 import { Daemons } from '../../libs/node-agent/daemons';
 import { NodeLog } from '../../libs/node-agent/node-log';
 import type { NodeOwner } from '../../libs/node-agent/processes';
-import { Run } from '../../libs/node-agent/run';
+import { Run, type RunContext } from '../../libs/node-agent/run';
 import { type Confinement, folderMode, visiblePaths } from '../../libs/node-agent/sandbox';
 import { Sandboxes } from '../../libs/node-agent/sandboxes';
 import { WarmDrivers } from '../../libs/node-agent/warm-drivers';
@@ -41,6 +51,7 @@ export class SparkNode {
   private readonly owner: NodeOwner;
   private readonly sandboxes: Sandboxes;
   private readonly warmDrivers: WarmDrivers;
+  private readonly context: RunContext;
   private readonly log: NodeLog;
   private readonly daemons: Daemons;
   private observed: ObservedDaemons | null = null;
@@ -54,7 +65,11 @@ export class SparkNode {
     const paths = [sparkHome, javaHome, classArchive, connectors];
     const uids = confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
     this.owner = { nodeDir: this.dir, uids };
-    this.sandboxes = new Sandboxes(confinement, { visible: visiblePaths({ paths, python }), shared: [], mark: this.dir });
+    this.sandboxes = new Sandboxes(confinement, {
+      visible: visiblePaths({ paths, python }),
+      shared: [],
+      mark: this.dir,
+    });
     const limit = (): number => LOG_LIMIT_BYTES;
     this.daemons = new Daemons({
       owner: this.owner,
@@ -71,6 +86,16 @@ export class SparkNode {
     const { owner, runtime, sandboxes, log } = this;
     const env = (): Record<string, string> => this.daemons.env;
     this.warmDrivers = new WarmDrivers({ owner, runtime, sandboxes, env, takesRuns: () => true, log });
+    this.context = {
+      ...{ owner, runtime, sandboxes, env, log },
+      sparkSecret: () => this.daemons.sparkSecret,
+      logLimit: () => 2 ** 30,
+      controlPlane: takesLogs(),
+      changed: () => undefined,
+      takeWarmDriver: (spec) => this.warmDrivers.take(spec),
+      reportsWarmth: () => true,
+      applicationGone: (master, id) => this.daemons.applicationGone(master, id),
+    };
   }
 
   /** Starts a standalone cluster of one worker and returns its master's address. */
@@ -88,53 +113,50 @@ export class SparkNode {
     const { driver_memory } = { ...SPEC, ...change };
     this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: 100 });
     await eventually(() => (this.warmDrivers.tick(), this.warmDrivers.readyCount > 0), {
-      timeoutMs: Number(process.env.WU ?? 150_000),
+      timeoutMs: 150_000,
       what: 'a warm driver',
     });
     this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: -1 });
   }
 
   /** Runs a job to its end: `python` as its script, or the application of `change`. */
-  async run({ python, ...change }: Partial<RunSpec> & { python?: string }): Promise<EndedRun> {
+  async run(change: Partial<RunSpec> & { python?: string }): Promise<EndedRun> {
+    return this.end(this.accept(change));
+  }
+
+  /** Accepts a run as the agent does, without beginning it. */
+  accept({ python, ...change }: Partial<RunSpec> & { python?: string }): Run {
     this.runs += 1;
     const script = `${this.dir}/job-${this.runs}.py`;
-    if (python !== undefined) writeFileSync(script, python);
+    if (python !== undefined) writeFileSync(script, python, { mode: 0o644 });
     const application = python === undefined ? null : { kind: 'uri' as const, index: 0, name: 'job.py', uri: script };
-    let report: RunReport | null = null;
-    const run = Run.accept(
-      {
-        owner: this.owner,
-        runtime: this.runtime,
-        sandboxes: this.sandboxes,
-        env: () => this.daemons.env,
-        sparkSecret: () => this.daemons.sparkSecret,
-        logLimit: () => 2 ** 30,
-        controlPlane: takesLogs(),
-        log: this.log,
-        changed: (next) => (report = next),
-        takeWarmDriver: (spec) => this.warmDrivers.take(spec),
-        reportsWarmth: () => true,
-        applicationGone: (master, id) => this.daemons.applicationGone(master, id),
-      },
-      {
-        run_id: String(this.runs),
-        correlation_id: 'test',
-        spec: { ...SPEC, application, ...change },
-        offsets: { stdout: 0, stderr: 0, events: 0 },
-      },
-    );
+    return Run.accept(this.context, {
+      run_id: String(this.runs),
+      correlation_id: 'test',
+      spec: { ...SPEC, application, ...change },
+      offsets: { stdout: 0, stderr: 0, events: 0 },
+    });
+  }
+
+  /** Returns the runs that an agent finds after a restart. */
+  restore(): Promise<Run[]> {
+    return Run.restore(this.context);
+  }
+
+  /** Begins a run and follows it to its end. */
+  async end(run: Run): Promise<EndedRun> {
+    const dir = `${this.dir}/runs/${run.id}`;
     const ticker = setInterval(() => run.tick(), 50);
     try {
       await run.begin();
       await eventually(() => run.ended, { timeoutMs: RUN_DEADLINE_MS, what: 'the end of the run' });
-      const spec = `${this.dir}/runs/${this.runs}/spec.json`;
-      await eventually(() => !existsSync(spec), { what: 'the removal of what the run was given' });
+      await eventually(() => !existsSync(`${dir}/spec.json`), { what: 'the removal of what the run was given' });
     } finally {
       clearInterval(ticker);
       run.close();
     }
-    const read = (stream: string): string => textOf(`${this.dir}/runs/${this.runs}/${stream}`);
-    return { ...(report as unknown as RunReport), stdout: read('stdout'), stderr: read('stderr') };
+    const read = (stream: string): string => textOf(`${dir}/${stream}`);
+    return { ...run.report, stdout: read('stdout'), stderr: read('stderr') };
   }
 
   /** Returns the files below the node's folder that hold one of the texts. */

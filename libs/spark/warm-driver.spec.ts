@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { plainRunSpec } from '../../test/harness/run-spec';
+import type { RunSpec } from '../contracts/agent-protocol';
+import { submitCommand, type SubmitSetup } from './submit-command';
+import { assignmentText, coldReason, handoverRefusal, isSameKey, warmDriverCommand, warmKeyOf } from './warm-driver';
+
+const application = { kind: 'fetched' as const, index: 0, name: 'main.py', uri: null };
+const spec = (change: Partial<RunSpec> = {}): RunSpec => plainRunSpec({ application, ...change });
+const setup: SubmitSetup = {
+  runtime: {
+    sparkHome: '/spark',
+    javaHome: '/java home',
+    python: '/venv/bin/python',
+    classArchive: null,
+    connectors: '/connectors',
+    scalaKernel: null,
+    accelerators: { turbo: null, cuda: null },
+  },
+  paths: {
+    work: '/run/work',
+    home: '/run/home',
+    events: '/run/events',
+    local: '/run/local',
+    tmp: '/run/tmp',
+    generated: '/run/generated',
+    stdoutBegin: '/run/stdout.begin',
+  },
+  nodeEnv: {},
+  properties: [],
+  locate: (file) => `/run/staging/${file.name}`,
+  sparkDefaults: '',
+  sparkSecret: null,
+};
+const refusal = (change: Partial<RunSpec>, more: Partial<SubmitSetup> = {}): string | null => {
+  const whole = { ...setup, ...more };
+  return handoverRefusal(spec(change), whole, submitCommand(spec(change), whole));
+};
+
+describe('coldReason', () => {
+  it('is null for runs that a running driver can become', () => {
+    expect(coldReason(spec())).toBeNull();
+    expect(coldReason(spec({ env: { MINE: '1' }, secrets: { env: { TOKEN: 'x' }, conf: {} } }))).toBeNull();
+    expect(coldReason(spec({ kind: 'jar' }))).toBeNull();
+  });
+
+  it.each<[Partial<RunSpec>, string]>([
+    [{ kind: 'notebook' }, 'Runs of its kind start a process of their own.'],
+    [{ driver_java_options: '-Xss4m' }, 'It sets options of the JVM of its driver.'],
+    [{ driver_class_path: '/jars/*' }, 'It sets options of the JVM of its driver.'],
+    [{ driver_library_path: '/native' }, 'It sets options of the JVM of its driver.'],
+    [{ principal: 'me@REALM' }, 'Its driver logs in to Kerberos.'],
+    [{ env: { TZ: 'Asia/Tokyo' } }, 'It sets the variable TZ.'],
+    [{ env: { PYTHONPATH: '/mine' } }, 'It sets the variable PYTHONPATH.'],
+    [{ env: { LD_PRELOAD: '/mine.so' } }, 'It sets the variable LD_PRELOAD.'],
+    [{ env: { SPARK_CONF_DIR: '/mine' } }, 'It sets the variable SPARK_CONF_DIR.'],
+    [{ secrets: { env: { HADOOP_CONF_DIR: '/mine' }, conf: {} } }, 'It sets the variable HADOOP_CONF_DIR.'],
+    // Programs that a JVM starts inherit what the JVM was started with.
+    [{ kind: 'jar', env: { MINE: '1' } }, 'It sets the variable MINE.'],
+  ])('says what the driver has to be started with: %j', (change, reason) => {
+    expect(coldReason(spec(change))).toBe(reason);
+  });
+});
+
+describe('handoverRefusal', () => {
+  it('is null for a run without settings that are read once', () => {
+    expect(refusal({ conf: ['spark.sql.shuffle.partitions=4'] }, { properties: ['spark.mine=1'] })).toBeNull();
+    expect(refusal({ kind: 'raw-scala', code: 'println(1)', application: null })).toBeNull();
+  });
+
+  it.each(['spark.driver.extraJavaOptions', 'spark.driver.memory', 'spark.network.timeout', 'spark.kerberos.keytab'])(
+    'names %s, wherever it is set',
+    (key) => {
+      const text = `It sets the Spark property ${key}.`;
+      expect(refusal({ conf: [`${key}=x`] })).toBe(text);
+      expect(refusal({}, { properties: [`${key} x\n`] })).toBe(text);
+      expect(refusal({}, { sparkDefaults: `${key}: x\n` })).toBe(text);
+    },
+  );
+
+  it('refuses a key that could be another one', () => {
+    expect(refusal({}, { properties: ['spark.driver.extraJavaOption\\u0073=-Dmine=1'] })).toMatch(
+      /^It sets the Spark property /,
+    );
+  });
+});
+
+describe('the key of a warm driver', () => {
+  it('is the heap and what follows the class path of Spark', () => {
+    const plain = warmKeyOf(spec({ driver_memory: '2g' }), setup);
+    expect(plain).toEqual({ driverMemory: '2g', classPath: null });
+    const stores = warmKeyOf(spec({ driver_memory: '2g', metastore: { kind: 'hive', properties: {} } }), setup);
+    expect(stores).toEqual({ driverMemory: '2g', classPath: '/connectors/*' });
+    expect(isSameKey(plain, { ...plain })).toBe(true);
+    expect(isSameKey(plain, stores)).toBe(false);
+  });
+});
+
+describe('assignmentText', () => {
+  it('has variables, system properties and arguments, each in one record', () => {
+    const change = { kind: 'raw-scala' as const, code: 'println(1)', application: null, env: { MINE: 'a=b\nc' } };
+    const records = assignmentText(submitCommand(spec(change), setup)).split('\0');
+    expect(records).toContain('EMINE=a=b\nc');
+    expect(records).toContain('Dscala.usejavacp=true');
+    expect(records.slice(-6)).toEqual([
+      'A--class',
+      'Aorg.apache.spark.repl.Main',
+      'Aspark-shell',
+      'A-i',
+      expect.any(String),
+      '',
+    ]);
+    expect(records).not.toContain('A/spark/bin/spark-submit');
+  });
+
+  it('has a file whose name only a system property can express', () => {
+    const files = [{ kind: 'fetched' as const, index: 1, name: 'a, b', uri: null }];
+    const records = assignmentText(submitCommand(spec({ files }), setup)).split('\0');
+    expect(records).toContain('Dspark.files=file:///run/staging/a%2C%20b');
+  });
+
+  it('cannot be forged by a character that ends a record', () => {
+    const records = assignmentText(submitCommand(spec({ arguments: ['x\0A--conf'] }), setup)).split('\0');
+    expect(records).toContain('AxA--conf');
+    expect(records).not.toContain('A--conf=');
+  });
+
+  it('refuses a command that starts no driver by itself', () => {
+    const notebook = submitCommand(
+      spec({ kind: 'notebook', application: null, kernel: { language: 'python' } }),
+      setup,
+    );
+    expect(() => assignmentText(notebook)).toThrow('The command of the run is not a spark-submit');
+  });
+});
+
+describe('warmDriverCommand', () => {
+  const handover = { pipe: '/node/handover', assignment: '/node/assignment' };
+
+  it('needs the jar among the connectors', () => {
+    const runtime = { ...setup.runtime, connectors: null };
+    expect(() => warmDriverCommand({ driverMemory: null, classPath: null }, { ...setup, runtime, handover })).toThrow(
+      'The node has no connectors',
+    );
+  });
+
+  it('lets spark-submit make the command line, and then starts another class with one more jar', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'warm java-'));
+    try {
+      const runtime = { ...setup.runtime, javaHome: `${folder}/java` };
+      const paths = { ...setup.paths, generated: folder };
+      const { files, env } = warmDriverCommand(
+        { driverMemory: '1g', classPath: '/connectors/*' },
+        { ...setup, runtime, paths, handover },
+      );
+      const program = files.find(({ path }) => path === `${env['JAVA_HOME']}/bin/java`);
+      for (const [path, content] of [
+        [program?.path ?? '', program?.content ?? ''],
+        [`${folder}/java/bin/java`, '#!/bin/sh\necho "JAVA_HOME=$JAVA_HOME"\nprintf "%s\\n" "$@"\n'],
+      ] as const) {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, content, { mode: 0o700 });
+      }
+      const java = (...words: string[]): string[] => {
+        const output = execFileSync(program?.path ?? '', words, { env: { ...process.env, ...env }, encoding: 'utf8' });
+        return output.trimEnd().split('\n');
+      };
+      const launcher = ['-Xmx128m', '-cp', '/spark/jars/*', 'org.apache.spark.launcher.Main'];
+      expect(java(...launcher, 'org.apache.spark.deploy.SparkSubmit', '--name', "it's")).toEqual([
+        `JAVA_HOME=${env['JAVA_HOME']}`,
+        ...launcher,
+        'org.apache.spark.deploy.SparkSubmit',
+        '--name',
+        "it's",
+      ]);
+      expect(java('-cp', '/conf:/jars/*', '-Xmx1g', 'org.apache.spark.deploy.SparkSubmit', '--name', "it's")).toEqual([
+        `JAVA_HOME=${folder}/java`,
+        '-cp',
+        '/conf:/jars/*:/connectors/warm-driver.jar',
+        '-Xmx1g',
+        'org.apache.spark.warm.WarmDriver',
+        '--name',
+        "it's",
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
