@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { done, SparkNode, type EndedRun } from '../harness/spark-node';
+import { done, SparkNode, strictestConfinement, type EndedRun } from '../harness/spark-node';
 
 /** What code of a run can see of its process, its machine and its Spark, as JSON. */
 const PROBE = `
@@ -28,6 +28,7 @@ print(json.dumps({
     'files': sorted(os.listdir('.')) + sorted(os.listdir(os.environ['TMPDIR'])) + sorted(os.listdir(os.environ['HOME'])),
     'identity': [os.getuid(), os.getgid(), os.umask(0o22), status('CapEff'), status('NoNewPrivs'), status('SigIgn'), status('SigBlk')],
     'nice': os.nice(0),
+    'readable': [name for name in ('/root', '/etc/shadow', '/tmp', os.path.dirname(os.getcwd()) + '/../..') if os.access(name, os.R_OK)],
     'limits': [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_AS)],
     'time zone': [time.tzname, sc._jvm.java.util.TimeZone.getDefault().getID()],
     'signals': [str(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)],
@@ -40,6 +41,7 @@ print('to stderr', file=sys.stderr)
 function withoutChance(run: EndedRun, dir: string): Record<string, unknown> {
   const text = run.stdout
     .replaceAll(new RegExp(`${dir}/(?:runs/\\d+|warm/[-0-9a-f]+)`, 'g'), 'RUN')
+    .replaceAll(/190020\d{4}/g, '0')
     .replaceAll(/job-\d+\.py/g, 'job.py')
     .replaceAll(/local-\d{13}/g, 'APPLICATION')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
@@ -55,7 +57,7 @@ describe('a driver that waits for runs', () => {
   let node: SparkNode;
 
   beforeEach(() => {
-    node = new SparkNode();
+    node = new SparkNode({}, strictestConfinement());
   });
 
   afterEach(() => node.close());
@@ -74,7 +76,7 @@ describe('a driver that waits for runs', () => {
 
   it('takes a run once if the agent ends after it has recorded the handover', async () => {
     await node.warmUp();
-    const file = `${node.dir}/ran`;
+    const file = `${node.dir}/shared/ran`;
     const python = `open(${JSON.stringify(file)}, 'a').write('once\\n')`;
     const run = node.accept({ python });
     const pipe = join(node.dir, 'runs', run.id, 'handover');
@@ -92,7 +94,7 @@ describe('a driver that waits for runs', () => {
 
   it('is ended and replaced by another if the agent ends before the handover', async () => {
     await node.warmUp();
-    const file = `${node.dir}/ran`;
+    const file = `${node.dir}/shared/ran`;
     const run = node.accept({ python: `open(${JSON.stringify(file)}, 'a').write('once\\n')` });
     run.close();
     const [restored] = await node.restore();

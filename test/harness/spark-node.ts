@@ -46,6 +46,7 @@ const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** A Spark node from the agent's own parts, with real Spark and without a control plane. */
 export class SparkNode {
+  /** Its folder `shared` is writable for all runs. */
   readonly dir = mkdtempSync(join(tmpdir(), 'spark-node-'));
   readonly runtime: SparkRuntime;
   private readonly owner: NodeOwner;
@@ -65,9 +66,11 @@ export class SparkNode {
     const paths = [sparkHome, javaHome, classArchive, connectors];
     const uids = confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
     this.owner = { nodeDir: this.dir, uids };
+    for (const name of ['runs', 'warm', 'scripts', 'shared']) mkdirSync(`${this.dir}/${name}`, { recursive: true });
+    chmodSync(`${this.dir}/shared`, 0o777);
     this.sandboxes = new Sandboxes(confinement, {
-      visible: visiblePaths({ paths, python }),
-      shared: [],
+      visible: [...visiblePaths({ paths, python }), `${this.dir}/scripts`],
+      shared: [`${this.dir}/shared`],
       mark: this.dir,
     });
     const limit = (): number => LOG_LIMIT_BYTES;
@@ -81,8 +84,6 @@ export class SparkNode {
       logs: { stdout: new BoundedLog(this.log.stdout, limit), stderr: new BoundedLog(this.log.stderr, limit) },
       changed: (observed) => (this.observed = observed),
     });
-    mkdirSync(`${this.dir}/runs`, { recursive: true });
-    mkdirSync(`${this.dir}/warm`, { recursive: true });
     const { owner, runtime, sandboxes, log } = this;
     const env = (): Record<string, string> => this.daemons.env;
     this.warmDrivers = new WarmDrivers({ owner, runtime, sandboxes, env, takesRuns: () => true, log });
@@ -127,7 +128,7 @@ export class SparkNode {
   /** Accepts a run as the agent does, without beginning it. */
   accept({ python, ...change }: Partial<RunSpec> & { python?: string }): Run {
     this.runs += 1;
-    const script = `${this.dir}/job-${this.runs}.py`;
+    const script = `${this.dir}/scripts/job-${this.runs}.py`;
     if (python !== undefined) writeFileSync(script, python, { mode: 0o644 });
     const application = python === undefined ? null : { kind: 'uri' as const, index: 0, name: 'job.py', uri: script };
     return Run.accept(this.context, {
@@ -203,10 +204,17 @@ export function results(run: EndedRun): Record<string, unknown> {
   return Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as Record<string, unknown>;
 }
 
-function preparedRuntime(): SparkRuntime {
+/** Returns the strictest confinement that this machine allows: a user and a view of the machine for each run. */
+export function strictestConfinement(): Confinement {
+  const { bubblewrap } = preparedRuntime();
+  if (process.getuid?.() === 0) return { kind: 'users', firstUid: 1_900_200_000, uids: 16, bubblewrap };
+  return bubblewrap === null ? { kind: 'none' } : { kind: 'namespaces', bubblewrap };
+}
+
+function preparedRuntime(): SparkRuntime & { bubblewrap: string | null } {
   const file = process.env.TEST_RUNTIME_JSON;
   if (!file) throw new Error('TEST_RUNTIME_JSON is not set: jest.config.cjs prepares it');
-  return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime;
+  return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime & { bubblewrap: string | null };
 }
 
 /** A control plane that only accepts logs, which is enough for a run without workspace files. */
