@@ -68,7 +68,7 @@ export interface DesiredDaemons {
   gpus?: number;
   /** Timeout of the bootstrap script. Older releases send none, which means ten minutes. */
   bootstrap_timeout_ms?: number;
-  /** Drivers that the node starts before their runs are known; absent if there shall be none, and in older releases. */
+  /** Drivers that the node starts before their runs are known; absent if it starts none, and in older releases. */
   warm_drivers?: DesiredWarmDrivers;
   /**
    * Secret with which the daemons, drivers and executors of the cluster authenticate to each other; null if the cluster

@@ -84,6 +84,28 @@ describe('readComputeConfig', () => {
   });
 });
 
+describe('the warm drivers of nodes', () => {
+  const read = (variables: Record<string, string> = {}) => {
+    const env = new EnvReader(variables);
+    const { warmDrivers } = readAgentConfig(env);
+    env.assertValid();
+    return warmDrivers;
+  };
+
+  it('are one while the machine is idle, as many as is set, or none', () => {
+    expect(read()).toEqual({ maxPerNode: 1, maxCpuPressure: 20 });
+    const variables = { COMPUTE_WARM_DRIVERS: '16', COMPUTE_WARM_DRIVERS_MAX_CPU_PRESSURE: '100' };
+    expect(read(variables)).toEqual({ maxPerNode: 16, maxCpuPressure: 100 });
+    expect(read({ COMPUTE_WARM_DRIVERS: '0' })).toMatchObject({ maxPerNode: 0 });
+  });
+
+  it.each([
+    ['COMPUTE_WARM_DRIVERS', '17'],
+    ['COMPUTE_WARM_DRIVERS', '-1'],
+    ['COMPUTE_WARM_DRIVERS_MAX_CPU_PRESSURE', '101'],
+  ])('have limits: %s=%s', (name, value) => expect(() => read({ [name]: value })).toThrow(`${name} must be at`));
+});
+
 describe('the Maven repository of nodes', () => {
   const read = (url?: string): string => {
     const env = new EnvReader({ MAVEN_REPOSITORY_URL: url });

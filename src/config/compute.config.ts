@@ -41,6 +41,9 @@ interface BootConfig {
 
 export type AgentConfig = ReturnType<typeof readAgentConfig>;
 
+/** Maximum number of drivers that wait on one node. */
+export const MAX_WARM_DRIVERS = 16;
+
 const WEB = ['https:', 'http:'];
 
 export function readComputeConfig(reader: EnvReader) {
@@ -390,7 +393,31 @@ export function readAgentConfig(reader: EnvReader) {
       readBy: ['agent'],
       description: 'Time after which a job that serves SQL ends because nobody has called it.',
     }),
+    warmDrivers: readWarmDriversConfig(env),
     mavenRepositoryUrl: readMavenRepository(env),
+  };
+}
+
+function readWarmDriversConfig(env: EnvReader): { maxPerNode: number; maxCpuPressure: number } {
+  return {
+    maxPerNode: env.integer('COMPUTE_WARM_DRIVERS', {
+      default: 1,
+      min: 0,
+      max: MAX_WARM_DRIVERS,
+      readBy: ['agent'],
+      description:
+        'Number of [warm drivers](operations/warm-drivers.md) that wait for jobs on each node, at most one for each parallel job of ' +
+        'the cluster. 0 means none.',
+    }),
+    maxCpuPressure: env.integer('COMPUTE_WARM_DRIVERS_MAX_CPU_PRESSURE', {
+      default: 20,
+      min: 0,
+      max: 100,
+      readBy: ['agent'],
+      description:
+        'Warm drivers start only while something waits for the processor for at most this percentage of the time. 100 means that ' +
+        'they start whatever else the machine does.',
+    }),
   };
 }
 

@@ -100,7 +100,10 @@ describe('an attacker who has the tokens of a node', () => {
     const report = {
       daemons: { state: 'failed', master_url: flood, error: flood },
       runs: [
-        { ...run, run_id: String(first), application_id: flood, reason: flood, message: flood },
+        {
+          ...{ ...run, run_id: String(first), application_id: flood, reason: flood, message: flood },
+          ...{ started_warm: false, cold_reason: flood },
+        },
         { ...run, run_id: String(second), application_id: 'app-1', reason: 'NEWER_CODE', message: '\0\n' },
       ],
       interruption: { detail: flood, ends_at: flood },
@@ -109,22 +112,26 @@ describe('an attacker who has the tokens of a node', () => {
     await agent.poll();
     expect((await agent.send('POST', '/report', { body: report })).status).toBe(200);
     const line = expect.stringMatching(/^It ended\. \[2J [^\p{Cc}\p{Zl}\p{Bidi_Control}]+ the end$/u) as string;
+    const coldReason = expect.stringMatching(
+      /^It ended\. \[2J [^\p{Cc}\p{Zl}\p{Bidi_Control}]{1,280} the end$/u,
+    ) as string;
     const nodes = await api.database.query<Record<'error' | 'interruption', string>[]>(
       'SELECT daemons_state, error, interruption, master_url FROM cluster_nodes WHERE node_id = $1',
       [agent.nodeId],
     );
     expect(nodes).toEqual([{ daemons_state: 'failed', error: line, interruption: line, master_url: null }]);
     const runs = await api.database.query<Record<'reason', string>[]>(
-      'SELECT status, reason, reason_code, application_id FROM runs WHERE run_id = ANY($1) ORDER BY run_id',
+      'SELECT status, reason, reason_code, application_id, cold_reason FROM runs WHERE run_id = ANY($1) ORDER BY run_id',
       [[first, second]],
     );
     expect(runs).toEqual([
-      { status: 'ERROR', reason: line, reason_code: 'AGENT_ERROR', application_id: null },
+      { status: 'ERROR', reason: line, reason_code: 'AGENT_ERROR', application_id: null, cold_reason: coldReason },
       {
         status: 'ERROR',
         reason: 'The agent of the node reported no reason.',
         reason_code: 'NEWER_CODE',
         application_id: 'app-1',
+        cold_reason: null,
       },
     ]);
     const lengths = [nodes[0]?.error, nodes[0]?.interruption, runs[0]?.reason].map((text) => text?.length ?? 0);

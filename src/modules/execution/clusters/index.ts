@@ -8,11 +8,12 @@ export {
 } from './lifecycle/cluster-events';
 export { ClusterMetricsService } from './nodes/cluster-metrics.service';
 export { ClusterNodesService, type DesiredNode } from './nodes/cluster-nodes.service';
+export type { RunStarts } from './nodes/node-load';
 export type { LockedCluster, RunSettings } from './model/cluster-rows.repository';
 export { hasFreeSlot, IS_DEAD, mayLeaveNoRunWaiting } from './model/clusters.joins';
 export { ClusterSlotsService } from './nodes/cluster-slots.service';
 export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './model/cluster-state';
-export { driverMemoryMb, MIN_DRIVER_MB } from './definition/driver-memory';
+export { configuredDriverMemory, defaultDriverHeap } from './definition/driver-memory';
 export { ClusterSummary } from './definition/dto/cluster-responses.dto';
 export { SparkConfig } from './model/dto/spark-config.dto';
 export type { ClusterNode } from './model/entities/cluster-node.entity';

@@ -8,7 +8,7 @@ export {
   SETTING_NAMES,
   settingsOf,
 } from './jobs/dto/job-conf.dto';
-export { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './jobs/dto/job.dto';
+export { JobLogQuery, JobWorkflow, RunRead, WorkflowErrorRead } from './jobs/dto/job.dto';
 export type { RunConfiguration } from './jobs/entities/run-configuration.entity';
 export type { Run } from './jobs/entities/run.entity';
 export { InstanceUse } from './jobs/instance-use';

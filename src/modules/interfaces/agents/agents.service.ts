@@ -124,13 +124,18 @@ export class AgentsService {
   }
 
   async report(node: ClusterNode, body: Report): Promise<Record<string, never>> {
-    await this.transactions.run(async (tx) => {
+    const starts = await this.transactions.run(async (tx) => {
       await this.nodes.recordDaemons(tx, node.node_id, body.daemons);
       // The end of a run locks its cluster, and clusters are always locked before runs.
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
-      for (const report of endsFirst) await this.runs.applyReport(tx, node, report);
+      const counted = { warm: 0, cold: 0 };
+      for (const report of endsFirst) {
+        const start = await this.runs.applyReport(tx, node, report);
+        if (start !== null) counted[start] += 1;
+      }
+      return counted;
     });
-    await this.nodes.recordReport(node, body);
+    await this.nodes.recordReport(node, { ...body, starts });
     await this.runs.reportsCommitted(node, body.runs);
     await this.heartbeats.add(node.node_id).recorded();
     return {};

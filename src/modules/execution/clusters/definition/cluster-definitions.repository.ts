@@ -31,7 +31,7 @@ import { Cluster } from '../model/entities/cluster.entity';
 import type { NodeStateEntry } from '../model/entities/node-state.entity';
 
 /** A live node as JSON, with its present state. */
-type NodeSummary = Pick<ClusterNode, 'node_number' | 'status' | 'ip_address'> &
+type NodeSummary = Pick<ClusterNode, 'node_number' | 'status' | 'ip_address' | 'warm_drivers'> &
   Pick<NodeStateEntry, 'node_state_id'> & { start_time: string };
 
 /** A cluster with its parts, its nodes, and the current or last operation. */
@@ -55,7 +55,8 @@ const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
   WHERE f.tenant_id = t.tenant_id AND f.cluster_conf_id = t.cluster_conf_id`;
 
 const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'status', n.status,
-    'node_state_id', s.node_state_id, 'ip_address', n.ip_address, 'start_time', s.start_time)
+    'node_state_id', s.node_state_id, 'ip_address', n.ip_address,
+    'warm_drivers', CASE WHEN n.status = 'RUNNING' THEN n.warm_drivers END, 'start_time', s.start_time)
     ORDER BY n.node_number), '[]')
   FROM cluster_nodes n JOIN node_states s ON s.node_id = n.node_id AND s.end_time = 'infinity'
   WHERE n.cluster_id = t.cluster_id AND n.to_date = 'infinity')`;

@@ -39,6 +39,7 @@ export function readCluster(
       node_status: node.status,
       node_status_id: node.node_state_id,
       node_ip: node.ip_address,
+      warm_drivers: node.warm_drivers,
       from_date: new Date(node.start_time),
       to_date: 'infinity',
     })),

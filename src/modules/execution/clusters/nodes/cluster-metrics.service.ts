@@ -47,6 +47,9 @@ export class ClusterMetricsService {
         role: node.role,
         node_status: node.status,
         ...validity(node),
+        warm_drivers: node.status === 'RUNNING' ? node.warm_drivers : null,
+        warm_starts: node.warm_starts,
+        cold_starts: node.cold_starts,
         points,
       })),
     };

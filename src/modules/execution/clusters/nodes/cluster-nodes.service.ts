@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { DesiredDaemons, ObservedDaemons } from '../../../../../libs/contracts/agent-protocol';
+import type { AcceleratorKind, DesiredDaemons, ObservedDaemons } from '../../../../../libs/contracts/agent-protocol';
 import { heapWithin } from '../../../../../libs/spark/accelerator';
 import { Config } from '../../../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
@@ -17,6 +17,7 @@ import { ClusterNodesRepository, type DesiredNodeRow } from '../model/cluster-no
 import { ClusterRowsRepository, type LockedCluster, type RunSettings } from '../model/cluster-rows.repository';
 import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
 import { GIVES_SLOTS } from '../model/cluster-state';
+import { configuredDriverMemory, defaultDriverHeap } from '../definition/driver-memory';
 import { parseEnvironment } from '../definition/environment';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { changeOf, type NodeReport } from './node-load';
@@ -170,6 +171,25 @@ export class ClusterNodesService {
       bootstrap_timeout_ms: this.config.agent.bootstrapTimeoutMs,
       env: parseEnvironment(node.spark_config.env_var ?? []),
       spark_secret: this.secrets.reveal(node),
+      ...this.warmDriversOf(node, accelerator),
+    };
+  }
+
+  /** Returns the warm drivers of a node that runs drivers. Their heap is that of a job with the settings of the cluster alone. */
+  private warmDriversOf(
+    node: DesiredNodeRow,
+    accelerator: AcceleratorKind | null,
+  ): Pick<DesiredDaemons, 'warm_drivers'> {
+    const { maxPerNode, maxCpuPressure } = this.config.agent.warmDrivers;
+    if (maxPerNode === 0 || node.role === 'worker') return {};
+    const { max_parallel_jobs: maxParallelJobs, spark_config: sparkConfig } = node;
+    const { heapMb } = defaultDriverHeap(node, { maxParallelJobs, accelerator });
+    return {
+      warm_drivers: {
+        count: Math.min(maxPerNode, maxParallelJobs),
+        driver_memory: configuredDriverMemory(sparkConfig.conf ?? []) ?? `${heapMb}m`,
+        max_cpu_pressure: maxCpuPressure,
+      },
     };
   }
 
@@ -231,8 +251,8 @@ export class ClusterNodesService {
   }
 
   /**
-   * Records the load of a node, the end of its drain, and an interruption by its provider. Locks only the row of the
-   * node.
+   * Records the load of a node, its warm drivers, how its runs have started, the end of its drain, and an interruption by its
+   * provider. Locks only the row of the node.
    */
   async recordReport(before: ClusterNode, report: NodeReport): Promise<void> {
     // Most reports contain nothing new. If the node has changed since it was read, the next report covers it.

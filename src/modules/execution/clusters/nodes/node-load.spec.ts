@@ -1,9 +1,10 @@
+import { MAX_WARM_DRIVERS } from '../../../../config/compute.config';
 import { NOW } from '../../../../platform/kernel/persistence/sql';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { changeOf, NO_LOAD } from './node-load';
 
 const node = (change: Partial<ClusterNode>) =>
-  ({ role: 'worker', cores: 4, busy_slots: 0, ...NO_LOAD, ...change }) as ClusterNode;
+  ({ role: 'worker', cores: 4, busy_slots: 0, warm_starts: 0, cold_starts: 0, ...NO_LOAD, ...change }) as ClusterNode;
 const load = (change: object) => ({ load: { pending_cores: 0, used_cores: 0, executors: 0, ...change } });
 
 describe('the changes of a node by a report', () => {
@@ -42,6 +43,26 @@ describe('the changes of a node by a report', () => {
   it('are null for nodes of other roles', () => {
     for (const role of ['single', 'master-and-workers'] as const)
       expect(changeOf(node({ role }), load({ pending_cores: 5, used_cores: 3, executors: 1 }))).toBeNull();
+  });
+
+  it('hold the warm drivers of a node that runs drivers, capped by what the platform ever wants', () => {
+    const columnsOf = (change: Partial<ClusterNode>, report: object) => changeOf(node(change), report)?.columns;
+    for (const role of ['single', 'master', 'master-and-workers'] as const)
+      expect(columnsOf({ role }, { warm_drivers: 1 })).toEqual({ warm_drivers: 1 });
+    expect(columnsOf({ role: 'single' }, { warm_drivers: 1_000 })).toEqual({ warm_drivers: MAX_WARM_DRIVERS });
+    expect(columnsOf({ role: 'single', warm_drivers: 1 }, {})).toEqual({ warm_drivers: null });
+    expect(columnsOf({ role: 'single', warm_drivers: 1 }, { warm_drivers: 1 })).toBeUndefined();
+    expect(columnsOf({ role: 'worker' }, { warm_drivers: 1 })).toBeUndefined();
+  });
+
+  it('add the starts of its runs', () => {
+    const single = node({ role: 'single', warm_starts: 5, cold_starts: 7 });
+    expect(changeOf(single, { starts: { warm: 1, cold: 2 } })).toEqual({
+      columns: { warm_starts: 6, cold_starts: 9 },
+      needsScalingDecision: false,
+    });
+    expect(changeOf(single, { starts: { warm: 0, cold: 1 } })?.columns).toEqual({ cold_starts: 8 });
+    expect(changeOf(single, { starts: { warm: 0, cold: 0 } })).toBeNull();
   });
 
   it('hold the end of the drain once, if the node is draining and has no run', () => {

@@ -1,9 +1,19 @@
 import { MAX_LOAD, type ReportRequest } from '../../../../../libs/contracts/agent-protocol';
+import { MAX_WARM_DRIVERS } from '../../../../config/compute.config';
 import { NOW, type Values } from '../../../../platform/kernel/persistence/sql';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** The parts of a report about the node itself: its load, drain and interruption. */
-export type NodeReport = Pick<ReportRequest, 'load' | 'drained' | 'interruption'>;
+/** The parts of a report about the node itself: its load, warm drivers, drain and interruption. */
+export type NodeReport = Pick<ReportRequest, 'load' | 'warm_drivers' | 'drained' | 'interruption'> & {
+  /** Numbers of the runs of which the report says for the first time how they started. */
+  starts?: RunStarts;
+};
+
+/** Numbers of runs that a warm driver took, and of those for which a driver was started. */
+export interface RunStarts {
+  warm: number;
+  cold: number;
+}
 
 export interface NodeChange {
   columns: Values<ClusterNode>;
@@ -16,6 +26,7 @@ export const NO_LOAD = {
   used_cores: null,
   pending_cores: null,
   executors: null,
+  warm_drivers: null,
   load_at: null,
   idle_since: null,
   draining: false,
@@ -33,6 +44,7 @@ export function changeOf(node: ClusterNode, report: NodeReport): NodeChange | nu
   const isInterrupted = report.interruption !== undefined && node.interrupted_at === null;
   const columns: Values<ClusterNode> = {
     ...load,
+    ...warmDriverColumns(node, report),
     ...(isDrained(node, report) ? { drained_at: NOW } : {}),
     ...(isInterrupted ? { interrupted_at: NOW, interruption: report.interruption?.detail, draining: true } : {}),
   };
@@ -57,6 +69,17 @@ function loadColumns(node: ClusterNode, { load }: NodeReport): Values<ClusterNod
   const wasIdle = node.used_cores === 0;
   const idle_since = used_cores > 0 ? null : wasIdle ? undefined : NOW;
   return { used_cores, executors, load_at: NOW, idle_since };
+}
+
+/** Nodes that keep no warm drivers report none, like those of older releases. */
+function warmDriverColumns(node: ClusterNode, { warm_drivers: reported, starts }: NodeReport): Values<ClusterNode> {
+  if (node.role === 'worker') return {};
+  const warm_drivers = reported === undefined ? null : Math.min(reported, MAX_WARM_DRIVERS);
+  return {
+    ...(warm_drivers === node.warm_drivers ? {} : { warm_drivers }),
+    ...(starts && starts.warm > 0 ? { warm_starts: node.warm_starts + starts.warm } : {}),
+    ...(starts && starts.cold > 0 ? { cold_starts: node.cold_starts + starts.cold } : {}),
+  };
 }
 
 /** True once the agent reports the drain as done. A run that the agent does not know of yet also keeps the node. */

@@ -18,10 +18,12 @@ export const UTILIZATION_PERIODS = {
 } as const satisfies Record<string, UtilizationPeriod>;
 
 /** The facts that are shown of a node besides its steps. */
-export type MeasuredNode = Pick<
-  ClusterNode,
-  'node_id' | 'node_number' | 'role' | 'status' | 'cores' | 'memory_mb' | 'from_date' | 'to_date'
->;
+export type MeasuredNode = Pick<ClusterNode, (typeof NODE_COLUMNS)[number]>;
+
+const NODE_COLUMNS = [
+  ...(['node_id', 'node_number', 'role', 'status', 'cores', 'memory_mb', 'from_date', 'to_date'] as const),
+  ...(['warm_drivers', 'warm_starts', 'cold_starts'] as const),
+] as const;
 
 /**
  * Removes samples of nodes that are gone or stopped; running nodes overwrite their own. Nothing older than a day is
@@ -110,7 +112,7 @@ export class NodeUtilizationRepository {
   ): Promise<MeasuredNode[]> {
     return rows<MeasuredNode>(
       this.dataSource.manager,
-      `SELECT node_id, node_number, role, status, cores, memory_mb, from_date, to_date FROM cluster_nodes
+      `SELECT ${NODE_COLUMNS.join(', ')} FROM cluster_nodes
        WHERE cluster_id = $1 AND to_date > platform_now() - $2 * interval '1 second'
          AND ($3::int IS NULL OR node_number = $3)
        ORDER BY to_date DESC, node_number LIMIT $4`,

@@ -155,6 +155,8 @@ function toRead(run: RunDetailRow, kernel: KernelRow | undefined): NotebookRead 
     kernel_info: kernel ? kernelInfo(run, kernel) : null,
     reason_code: run.reason_code,
     reason: run.reason,
+    started_warm: run.started_warm,
+    cold_reason: run.cold_reason,
     workflow_job_instance_details: workflowOf(run),
     tenant_id: run.tenant_id,
     ...readAudit(run),

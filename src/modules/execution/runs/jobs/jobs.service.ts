@@ -183,6 +183,8 @@ function toRead(run: RunDetailRow): JobRead {
     exit_code: run.exit_code,
     reason_code: run.reason_code,
     reason: run.reason,
+    started_warm: run.started_warm,
+    cold_reason: run.cold_reason,
     workflow_job_instance_details: workflowOf(run),
     tenant_id: run.tenant_id,
     ...readAudit(run),

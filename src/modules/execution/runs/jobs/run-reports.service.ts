@@ -18,6 +18,7 @@ import {
   ClusterSlotsService,
   type DesiredNode,
   type RunSettings,
+  type RunStarts,
   secretNames,
 } from '../../clusters';
 import { LogsService } from '../../../infrastructure/storage';
@@ -116,15 +117,19 @@ export class RunReportsService {
     throw notFound('JOB.FILE_NOT_FOUND', `"${path}" is in an object storage manager, but the cluster has none.`);
   }
 
-  /** Applies a report. Ignores repeated and outdated reports, and reports about runs of other nodes. */
-  async applyReport(tx: Tx, node: ClusterNode, report: RunReport): Promise<void> {
+  /**
+   * Applies a report. Ignores repeated and outdated reports, and reports about runs of other nodes. Returns how the run started if
+   * this report is the first to say so, else null.
+   */
+  async applyReport(tx: Tx, node: ClusterNode, report: RunReport): Promise<keyof RunStarts | null> {
     const runId = Number(report.run_id);
     const ended = report.state === 'ended';
     // An end frees a slot. Every code path that assigns or frees slots locks the cluster before the run.
     const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
     const run = await this.runs.lock(tx, runId);
-    if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return;
+    if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return null;
     await this.runs.recordReport(tx, runId, report);
+    const start = run.started_warm === null ? startOf(report) : null;
     if (ended) {
       await this.scheduler.end(tx, run, {
         to: endOf(run, report),
@@ -133,11 +138,12 @@ export class RunReportsService {
         exitCode: report.exit_code,
       });
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
-      return;
+      return start;
     }
     const to = statusBehind(report.state, runKindOf(run.job_conf_snapshot.job_type).runningOnce);
-    if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
-    await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
+    if (to !== null && to !== run.status && runMayBecome(run.status, to))
+      await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
+    return start;
   }
 
   /** Called after reports are committed: a run that was submitted meanwhile could not see the freed slot. */
@@ -219,6 +225,10 @@ export class RunReportsService {
  */
 function withSecretsOwner(run: AssignedRun): AssignedRun {
   return runKindOf(run.job_conf_snapshot.job_type).isInteractive ? { ...run, created_by_user_id: null } : run;
+}
+
+function startOf({ started_warm: isWarm }: RunReport): keyof RunStarts | null {
+  return isWarm === undefined ? null : isWarm ? 'warm' : 'cold';
 }
 
 /** A run without a stop request ends as TERMINATED even if its agent reports it as stopped or killed. */

@@ -7,11 +7,11 @@ import type {
   RunSecrets,
   RunSpec,
 } from '../../../../../libs/contracts/agent-protocol';
-import { gpuPercent, heapWithin } from '../../../../../libs/spark/accelerator';
+import { gpuPercent } from '../../../../../libs/spark/accelerator';
 import {
   type ClusterNode,
-  driverMemoryMb,
-  MIN_DRIVER_MB,
+  configuredDriverMemory,
+  defaultDriverHeap,
   parseConfEntry,
   parseEnvironment,
   type SparkConfig,
@@ -22,8 +22,6 @@ import { parseFileReference, splitArchive, type StagedFile } from './file-refere
 import { functionOfRun, projectOf, requirementsFile } from './function-settings';
 import { kernelOf, type NotebookLanguage, processKindOf, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
-
-const DRIVER_MEMORY = 'spark.driver.memory';
 
 /** A configuration at the time when a run was submitted. */
 export interface JobConfSnapshot {
@@ -188,29 +186,17 @@ function driverResources(
   { snapshot: { settings }, node, maxParallelJobs, accelerator }: SpecInput,
   conf: readonly string[],
 ): Pick<RunSpec, 'driver_memory' | 'driver_memory_is_default' | 'accelerator'> {
-  // Earlier releases allowed clusters more parallel jobs than their nodes have memory for.
-  const share = Math.max(MIN_DRIVER_MB, driverMemoryMb(node.memory_mb, maxParallelJobs));
-  const heap = node.role === 'single' ? heapWithin(share, accelerator) : share;
-  const configured = settings.driver_memory ?? valueOf(DRIVER_MEMORY, conf);
+  const { heapMb, shareMb } = defaultDriverHeap(node, { maxParallelJobs, accelerator });
+  const configured = settings.driver_memory ?? configuredDriverMemory(conf);
   return {
     ...(configured === null
-      ? { driver_memory: `${heap}m`, driver_memory_is_default: true }
+      ? { driver_memory: `${heapMb}m`, driver_memory_is_default: true }
       : { driver_memory: configured }),
-    ...(accelerator === 'turbo' && { accelerator: { kind: accelerator, memory_mb: share } }),
+    ...(accelerator === 'turbo' && { accelerator: { kind: accelerator, memory_mb: shareMb } }),
     ...(accelerator === 'cuda' && {
       accelerator: { kind: accelerator, gpu_percent: gpuPercent(maxParallelJobs) },
     }),
   };
-}
-
-/** Returns the last value of a property in `key=value` entries, trimmed as Spark does for numbers; null if absent. */
-function valueOf(key: string, conf: readonly string[]): string | null {
-  return (
-    conf
-      .findLast((entry) => entry.startsWith(`${key}=`))
-      ?.slice(key.length + 1)
-      .trim() ?? null
-  );
 }
 
 function resources({ snapshot: { settings } }: SpecInput) {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import type { RunReport } from '../../../../../libs/contracts/agent-protocol';
 import type { AuthorNames } from '../../../../platform/kernel/dto/response-fields';
 import { appendStates, type History } from '../../../../platform/kernel/history/state-history';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
@@ -111,6 +112,9 @@ export type AssignedRun = Pick<
 >;
 /** The columns from which its specification is built. */
 export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
+
+/** The facts of a report that are kept with the run itself. */
+type RecordedReport = Pick<RunReport, 'seq' | 'application_id' | 'started_warm' | 'cold_reason'>;
 
 export interface RunTransition {
   to: RunStatus;
@@ -325,17 +329,21 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Records the sequence number of an applied report. A known application id is never cleared. */
+  /**
+   * Records the sequence number of an applied report. A known application id is never cleared, and how a run started never changes.
+   */
   async recordReport(
     tx: Tx,
     runId: number,
-    { seq, application_id }: { seq: number; application_id: string | null },
+    { seq, application_id, started_warm: isWarm, cold_reason: reason }: RecordedReport,
   ): Promise<void> {
-    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
-      runId,
-      seq,
-      application_id,
-    ]);
+    await tx.query(
+      `UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id),
+         started_warm = coalesce(started_warm, $4::boolean),
+         cold_reason = CASE WHEN started_warm IS NULL THEN $5::text ELSE cold_reason END
+       WHERE run_id = $1`,
+      [runId, seq, application_id, isWarm ?? null, isWarm === false && reason ? reason : null],
+    );
   }
 
   /**

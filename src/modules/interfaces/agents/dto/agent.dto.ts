@@ -81,6 +81,8 @@ export class RunReportBody {
   @Field.int32({ nullable: true }) exit_code: number | null;
   @Field.int64({ nullable: true }) pid: number | null;
   @Field.reportedText({ maxLength: 100 }) at: string;
+  @Field.boolean({ optional: true }) started_warm?: boolean;
+  @Field.reportedText({ maxLength: 300, optional: true }) cold_reason?: string;
 }
 
 @IgnoresUnknownFields()
@@ -103,6 +105,7 @@ export class Report implements ReportRequest {
   @Field.object(() => LoadReport, { optional: true }) load?: LoadReport;
   @Field.boolean({ optional: true }) drained?: boolean;
   @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
+  @Field.int32({ optional: true, min: 0, max: MAX_LOAD }) warm_drivers?: number;
 }
 
 @IgnoresUnknownFields()

@@ -52,6 +52,12 @@ export class ClusterNodeRead {
   @Field.oneOf(NODE_STATUSES) node_status: string;
   @Field.id({ description: 'Identifies this state in the log and error operations' }) node_status_id: number;
   @Field.text({ optional: true, nullable: true }) node_ip?: string | null;
+  @Field.int32({
+    nullable: true,
+    description: 'Drivers that wait for runs on the node; null if it keeps none ready, or does not run',
+    example: 1,
+  })
+  warm_drivers: number | null;
   @Field.timestamp() from_date: Date;
   @Field.validityEnd() to_date: Date | 'infinity' | null;
 }

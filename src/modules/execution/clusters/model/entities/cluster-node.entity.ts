@@ -94,6 +94,12 @@ export class ClusterNode extends ValidityColumns {
   @Col.int({ nullable: true }) executors: number | null;
   /** Time of the last change of one of these three. */
   @Col.time({ nullable: true }) load_at: Date | null;
+  /** Drivers that wait for runs; null if the node keeps none, or while it is unknown. */
+  @Col.int({ nullable: true }) warm_drivers: number | null;
+  /** Number of its runs that a warm driver took. */
+  @Col.int({ default: 0 }) warm_starts: number;
+  /** Number of its runs for which a driver was started although it keeps warm ones. */
+  @Col.int({ default: 0 }) cold_starts: number;
   /** Time at which the node became idle, without runs and, for a worker, without executors; null while it is busy. */
   @Col.time({ nullable: true }) idle_since: Date | null;
   /** True if the node is being removed: it takes no more runs, and its worker moves its blocks to others. */

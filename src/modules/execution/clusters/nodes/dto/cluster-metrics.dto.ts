@@ -35,6 +35,19 @@ export class NodeMetrics {
   @Field.oneOf(NODE_STATUSES) node_status: string;
   @Field.timestamp() from_date: Date;
   @Field.validityEnd() to_date: Date | 'infinity' | null;
+  @Field.int32({
+    nullable: true,
+    description: 'Drivers that wait for runs now; null if the node keeps none ready, or does not run',
+    example: 1,
+  })
+  warm_drivers: number | null;
+  @Field.int64({ description: 'Runs that a waiting driver took, since the node was created', example: 12 })
+  warm_starts: number;
+  @Field.int64({
+    description: 'Runs for which a driver was started although the node keeps some ready, since it was created',
+    example: 3,
+  })
+  cold_starts: number;
   @Field.objects(() => NodeMetricsPoint, { description: 'By time, without the steps in which the node sent no report' })
   points: NodeMetricsPoint[];
 }

@@ -1,7 +1,7 @@
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
+import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
-import { JobClusterInfo, JobTypeRef, JobWorkflow, NOTEBOOK_LANGUAGES, RUN_STATUSES } from '../../../runs';
+import { JobClusterInfo, JobTypeRef, JobWorkflow, NOTEBOOK_LANGUAGES, RUN_STATUSES, RunRead } from '../../../runs';
 import { KERNEL_STATES } from '../kernel-state';
 
 @Example({ notebook_name: 'example-notebook' })
@@ -86,7 +86,7 @@ export class NotebookConfSummary {
   @Field.int64({ nullable: true }) num_executors: number | null;
 }
 
-export class NotebookRead extends ReadAudit {
+export class NotebookRead extends RunRead {
   @Field.id() notebook_id: number;
   @Field.text({ nullable: true, description: "Spark's application id" }) notebook_application_id: string | null;
   @Field.oneOf(RUN_STATUSES) notebook_status: string;

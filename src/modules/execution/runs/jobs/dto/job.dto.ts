@@ -98,7 +98,25 @@ export class JobWorkflowDetails extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
-export class JobRead extends ReadAudit {
+/** A run of any kind, with how its driver came to be. */
+export class RunRead extends ReadAudit {
+  @Field.boolean({
+    nullable: true,
+    description:
+      'True if a driver that already waited for runs took it, false if a driver was started for it. Null until its node has reported ' +
+      'which, and on nodes that keep no drivers ready.',
+    example: false,
+  })
+  started_warm: boolean | null;
+  @Field.text({
+    nullable: true,
+    description: 'Why a driver was started for it; null if a waiting one took it, or if that is not known',
+    example: 'No driver was ready.',
+  })
+  cold_reason: string | null;
+}
+
+export class JobRead extends RunRead {
   @Field.id() job_id: number;
   @Field.text({ nullable: true, description: "Spark's application id" }) job_application_id: string | null;
   @Field.oneOf(RUN_STATUSES) job_status: string;

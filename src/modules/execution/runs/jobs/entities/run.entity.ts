@@ -59,6 +59,10 @@ export class Run extends TenantColumns {
   @Col.int({ nullable: true }) exit_code: number | null;
   @Col.text({ nullable: true }) reason_code: string | null;
   @Col.text({ nullable: true }) reason: string | null;
+  /** True if a warm driver took the run, false if a driver was started for it; null until the agent says so, or if it does not. */
+  @Col.bool({ nullable: true }) started_warm: boolean | null;
+  /** The reason why a driver was started for the run, as the agent reports it. */
+  @Col.text({ nullable: true }) cold_reason: string | null;
   /** Sequence number of the last report of the agent that was applied. */
   @Col.bigint({ default: 0 }) report_seq: number;
   @Col.bool({ default: false }) stop_requested: boolean;
