@@ -19,7 +19,6 @@ import {
   type RunReason,
   type RunReport,
   type RunSpec,
-  type RunState,
 } from '../contracts/agent-protocol';
 import { applicationIdInLog } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
@@ -47,6 +46,7 @@ import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { SecretMask } from './secret-mask';
 import { RunChannel } from './run-channel';
+import { blankJournal, readJournal, type RunJournal, type StopCause } from './run-journal';
 import { StagedFiles } from './staged-files';
 import { pause } from './waiting';
 import {
@@ -57,9 +57,6 @@ import {
   type WarmDriver,
   writeAssignment,
 } from './warm-drivers';
-
-/** The reason why the agent stops a run. */
-export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop' | 'interruption';
 
 /** The parts of the agent that a run needs. */
 export interface RunContext {
@@ -83,43 +80,12 @@ export interface RunContext {
   applicationGone: (master: string, applicationId: string) => Promise<void>;
 }
 
-/** The saved state of a run, with which a restarted agent continues it. */
-interface Journal {
-  run_id: string;
-  correlation_id: string;
-  seq: number;
-  state: RunState;
-  application_id: string | null;
-  pid: number | null;
-  /** Index of the run's sandbox; absent in journals of older agents, which had none. */
-  sandbox?: number;
-  /**
-   * Present if the run has the folder of a warm driver: `waiting` until the driver may have the run, `handed-over` from then on.
-   */
-  warm?: 'waiting' | 'handed-over';
-  /** Why a driver was started for the run; null if a waiting one has taken it. Absent until either is known. */
-  cold_reason?: string | null;
-  /** For a run that receives requests: `hiding` if secrets are masked in its frames. */
-  channel?: 'hiding' | 'plain';
-  /** True if its stdout starts with a greeting that is left out; `begin` is the position after it, once it is known. */
-  greets?: boolean;
-  begin: number | null;
-  at: string;
-  /** Wall clock in milliseconds. */
-  deadline: number | null;
-  stop: { cause: StopCause; kill_at: number; forced: boolean; message?: string } | null;
-  end: { outcome: RunOutcome; reason: RunReason; message: string; exit_code: number | null } | null;
-}
-
 /** File with the values of the run's secrets. It is kept as long as the logs in which they are masked. */
 const SECRET_VALUES = 'secret-values.json';
 /** Time that the end of a run waits for its log if the control plane responds but does not accept the log. */
 const LOG_TIMEOUT_MS = 60_000;
 /** Maximum length of a process id or a length in a file. */
 const MAX_NUMBER_LENGTH = 40;
-/** Sequence number beyond any that a run reaches, for reports made without its journal. */
-export const LOST_SEQ = 1_000_000;
-
 /** Spark writes events all the time, so they are shipped less often. */
 const EVENTS_INTERVAL_MS = 1_000;
 
@@ -178,7 +144,7 @@ export class Run {
 
   private constructor(
     private readonly context: RunContext,
-    private readonly journal: Journal,
+    private readonly journal: RunJournal,
     offsets: Record<LogStream, number> | null,
     /** The driver that waits for this run. */
     private warm: WarmDriver | null = null,
@@ -219,7 +185,7 @@ export class Run {
   ): Run {
     const found = context.takeWarmDriver(accepted.spec);
     const warm = 'dir' in found ? found : null;
-    const journal: Journal = {
+    const journal: RunJournal = {
       ...blankJournal(accepted.run_id, accepted.correlation_id),
       sandbox: warm?.sandboxIndex ?? context.sandboxes.allocate(),
       ...('dir' in found ? { warm: 'waiting' } : { cold_reason: found.coldReason }),
@@ -709,7 +675,7 @@ export class Run {
     return position;
   }
 
-  private change(change: Partial<Journal>): void {
+  private change(change: Partial<RunJournal>): void {
     if (this.discarded) return;
     this.assign(change);
     this.trySave();
@@ -725,7 +691,7 @@ export class Run {
     }
   }
 
-  private assign(change: Partial<Journal>): void {
+  private assign(change: Partial<RunJournal>): void {
     Object.assign(this.journal, change, { seq: this.journal.seq + 1, at: new Date().toISOString() });
   }
 
@@ -740,34 +706,4 @@ export class Run {
   private warn(message: string, fields: Record<string, string> = {}): void {
     this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
   }
-}
-
-/** Returns the journal of a run. If a crash of the machine left it unreadable, the run is reported as lost. */
-function readJournal(dir: string, runId: string): Journal | null {
-  try {
-    return readJson<Journal>(`${dir}/state.json`);
-  } catch {
-    const message = 'The node lost its record of the run.';
-    return {
-      ...blankJournal(runId, ''),
-      seq: LOST_SEQ,
-      end: { outcome: 'terminated', reason: 'AGENT_ERROR', message, exit_code: null },
-    };
-  }
-}
-
-function blankJournal(runId: string, correlationId: string): Journal {
-  return {
-    run_id: runId,
-    correlation_id: correlationId,
-    seq: 0,
-    state: 'accepted',
-    application_id: null,
-    pid: null,
-    at: new Date().toISOString(),
-    begin: null,
-    deadline: null,
-    stop: null,
-    end: null,
-  };
 }

@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { DesiredWarmDrivers, RunSpec } from '../contracts/agent-protocol';
-import { memoryMb } from '../spark/memory-text';
 import type { SparkRuntime } from '../spark/submit-command';
 import { coldReason, isSameKey, type WarmKey, warmDriverCommand, warmKeyOf } from '../spark/warm-driver';
 import { DRIVER_FOLDERS, driverPaths, startDriver, startedProcess, writeGenerated } from './driver-process';
@@ -73,8 +72,8 @@ const RETRY_MS = 60_000;
 /** A run that has just started needs the processor more than the next driver does. */
 const REFILL_DELAY_MS = 5_000;
 const CHECK_INTERVAL_MS = 500;
-/** Heap of a driver if it is not set; MiB. */
-const SPARK_DEFAULT_MB = 1024;
+/** Memory of a driver that waits, with its Python; MiB. */
+const WAITING_MB = 400;
 /** Memory that a driver must leave to others when it starts; MiB. */
 const SPARE_MB = 1024;
 /** Below this, warm drivers end; MiB. */
@@ -90,7 +89,7 @@ const ASSIGNMENT = 'assignment';
 const INDEX_FILE = 'warm.json';
 
 /**
- * Keeps drivers that have started and wait for a run (ADR 0067). Each has a sandbox and a folder of its own, has seen no run, and takes
+ * Keeps drivers that have started and wait for a run (ADR 0064). Each has a sandbox and a folder of its own, has seen no run, and takes
  * one. They are started while the machine is idle and ended as soon as it needs their memory.
  */
 export class WarmDrivers {
@@ -149,7 +148,7 @@ export class WarmDrivers {
       this.notBefore = now + RETRY_MS;
     }
     const isStarting = this.drivers.some(({ isReady }) => !isReady);
-    if (this.drivers.length >= wanted || isStarting || now < this.notBefore || !this.hasRoom(key)) return;
+    if (this.drivers.length >= wanted || isStarting || now < this.notBefore || !this.hasRoom()) return;
     this.start(key, env);
   }
 
@@ -205,7 +204,7 @@ export class WarmDrivers {
         this.end(driver);
         this.notBefore = now + RETRY_MS;
       } else if (!driver.isReady && existsSync(driver.ready)) {
-        // What the rehearsal wrote is not output of a run. The driver is silent from here on.
+        // The output of the rehearsal is not that of a run. The driver is silent from here on.
         for (const stream of ['stdout', 'stderr']) truncateSync(`${driver.dir}/${stream}`);
         driver.isReady = true;
         this.context.log.info('A driver waits for runs', { seconds: Math.round((now - driver.startedAt) / 1000) });
@@ -213,9 +212,9 @@ export class WarmDrivers {
     }
   }
 
-  private hasRoom({ driverMemory }: WarmKey): boolean {
-    const heap = memoryMb(driverMemory ?? '') ?? SPARK_DEFAULT_MB;
-    return pressureOf('cpu') <= (this.desired?.max_cpu_pressure ?? 0) && availableMemoryMb() > heap + SPARE_MB;
+  /** The heap of a driver is taken by its run, which would need it anyway. */
+  private hasRoom(): boolean {
+    return pressureOf('cpu') <= (this.desired?.max_cpu_pressure ?? 0) && availableMemoryMb() > WAITING_MB + SPARE_MB;
   }
 
   private start(key: WarmKey, env: string): void {

@@ -76,7 +76,7 @@ const hasPython = spawnSync('python3', ['-c', 'import os; os.pidfd_open']).statu
     );
   });
 
-  it('merges the streams if the program is asked for by that name', () => {
+  it('merges the streams if the name of the shim says so', () => {
     const source = 'import sys; print("error", file=sys.stderr)';
     expect(run(source, { shim: 'python-merged' })).toMatchObject({ stdout: 'error\n', stderr: '' });
   });

@@ -71,7 +71,7 @@ export interface SubmitCommand {
   files: GeneratedFile[];
   /** One sentence for each part of the request that has no effect, with the reason. */
   notes: string[];
-  /** What a driver that already runs needs to become this run; absent if the command is not a `spark-submit`. */
+  /** Turns a driver that already runs into this run; absent if the command is not a `spark-submit`. */
   handover?: Handover;
 }
 

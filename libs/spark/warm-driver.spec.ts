@@ -74,7 +74,7 @@ describe('handoverRefusal', () => {
     'names %s, wherever it is set',
     (key) => {
       const text = `It sets the Spark property ${key}.`;
-      expect(refusal({ conf: [`${key}=x`] })).toBe(text);
+      expect(refusal({ conf: [`${key}=x`] })).toBe(key === 'spark.driver.memory' ? null : text);
       expect(refusal({}, { properties: [`${key} x\n`] })).toBe(text);
       expect(refusal({}, { sparkDefaults: `${key}: x\n` })).toBe(text);
     },
@@ -93,6 +93,9 @@ describe('the key of a warm driver', () => {
     expect(plain).toEqual({ driverMemory: '2g', classPath: null });
     const stores = warmKeyOf(spec({ driver_memory: '2g', metastore: { kind: 'hive', properties: {} } }), setup);
     expect(stores).toEqual({ driverMemory: '2g', classPath: '/connectors/*' });
+    const conf = ['spark.driver.memory=3g'];
+    expect(warmKeyOf(spec({ driver_memory: '2g', driver_memory_is_default: true, conf }), setup).driverMemory).toBe('3g');
+    expect(warmKeyOf(spec({ driver_memory: '2g', conf }), setup).driverMemory).toBe('2g');
     expect(isSameKey(plain, { ...plain })).toBe(true);
     expect(isSameKey(plain, stores)).toBe(false);
   });

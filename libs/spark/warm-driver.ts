@@ -26,13 +26,15 @@ const WARM_KINDS: readonly RunKind[] = ['python', 'jar', 'raw-scala', 'sql'];
 /** Their code runs in the JVM, so the programs that it starts inherit the environment that the JVM was started with. */
 const KINDS_IN_JVM: readonly RunKind[] = ['jar', 'raw-scala'];
 
+const DRIVER_MEMORY = 'spark.driver.memory';
+
 /** Properties that the JVM or Spark read only once, when a driver starts. A trailing dot means all properties with the prefix. */
 const READ_ONCE = [
   'spark.driver.extraClassPath',
   'spark.driver.extraJavaOptions',
   'spark.driver.defaultJavaOptions',
   'spark.driver.extraLibraryPath',
-  'spark.driver.memory',
+  DRIVER_MEMORY,
   'spark.kerberos.',
   'spark.hadoop.hadoop.security.',
   'spark.network.',
@@ -52,17 +54,20 @@ const SYSTEM_PROPERTY = /^-D([\w.]+)=([^\s'"\\]*)$/;
 const VARIABLES_READ_ONCE =
   /^(?:HADOOP_|JAVA_|JDK_|LANG$|LC_|LD_|MALLOC_|PYTHON|SPARK_|TZ$|YARN_|_JAVA_|HOME$|PATH$|TMPDIR$|USER$)/;
 
-/** What has to be known when a driver starts, besides the node's own settings. */
+/** Settings of a run that a driver has to be started with, besides those of its node. */
 export interface WarmKey {
   /** Heap of the driver, as `spark-submit` takes it; null for Spark's default. */
   driverMemory: string | null;
-  /** What follows Spark's own class path; null for nothing. */
+  /** Entries that follow Spark's own class path; null for none. */
   classPath: string | null;
 }
 
 /** Returns what the driver of a run has to be started with. */
 export function warmKeyOf(spec: RunSpec, setup: Pick<SubmitSetup, 'runtime' | 'nodeEnv'>): WarmKey {
-  return { driverMemory: spec.driver_memory, classPath: addedClassPath(spec, setup) };
+  const isSet = spec.driver_memory !== null && !spec.driver_memory_is_default;
+  const property = isSet ? null : spec.conf.findLast((entry) => propertyKey(entry) === DRIVER_MEMORY);
+  const driverMemory = property?.slice(property.indexOf('=') + 1) ?? spec.driver_memory;
+  return { driverMemory, classPath: addedClassPath(spec, setup) };
 }
 
 /** Returns true if a driver with one key serves runs of the other. */
@@ -88,7 +93,9 @@ export function handoverRefusal(spec: RunSpec, setup: SubmitSetup, { handover }:
   if (reason !== null) return reason;
   if (!handover?.javaOptions.every((option) => SYSTEM_PROPERTY.test(option)))
     return 'It has a file whose name only an option of the JVM can express.';
-  const keys = [...setup.properties, setup.sparkDefaults].flatMap(propertyKeys).concat(spec.conf.map(propertyKey));
+  // The key of the driver has the heap of the run's own properties, but not that of a file.
+  const own = spec.conf.map(propertyKey).filter((key) => key !== DRIVER_MEMORY);
+  const keys = [...setup.properties, setup.sparkDefaults].flatMap(propertyKeys).concat(own);
   const key = keys.find(isReadOnce);
   return key === undefined ? null : `It sets the Spark property ${key}.`;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { done, SparkNode, strictestConfinement, type EndedRun } from '../harness/spark-node';
 
-/** What code of a run can see of its process, its machine and its Spark, as JSON. */
+/** Prints all that code of a run can see of its process, its machine and its Spark, as JSON. */
 const PROBE = `
 import json, locale, os, random, resource, signal, sys, time
 from pyspark.sql import SparkSession
