@@ -168,7 +168,7 @@ describe('warm drivers', () => {
         { ...cold, cold_reason: 'Another.' },
       ].entries())
         expect(await fixture.reportRun(agent, runId, { seq: seq + 1, ...notes })).toBe(200);
-      const end = { state: 'ended', outcome: 'done', exit_code: 0, seq: 9, ...cold };
+      const end = { state: 'ended', outcome: 'done', exit_code: 0, seq: 9, started_warm: true };
       expect(await fixture.reportRun(agent, runId, end)).toBe(200);
       expect(await fixture.startOf(runId)).toEqual(cold);
       expect(await fixture.nodeRow(agent)).toMatchObject({ warm_starts: 0, cold_starts: 1 });
