@@ -94,7 +94,9 @@ describe('the key of a warm driver', () => {
     const stores = warmKeyOf(spec({ driver_memory: '2g', metastore: { kind: 'hive', properties: {} } }), setup);
     expect(stores).toEqual({ driverMemory: '2g', classPath: '/connectors/*' });
     const conf = ['spark.driver.memory=3g'];
-    expect(warmKeyOf(spec({ driver_memory: '2g', driver_memory_is_default: true, conf }), setup).driverMemory).toBe('3g');
+    expect(warmKeyOf(spec({ driver_memory: '2g', driver_memory_is_default: true, conf }), setup).driverMemory).toBe(
+      '3g',
+    );
     expect(warmKeyOf(spec({ driver_memory: '2g', conf }), setup).driverMemory).toBe('2g');
     expect(isSameKey(plain, { ...plain })).toBe(true);
     expect(isSameKey(plain, stores)).toBe(false);

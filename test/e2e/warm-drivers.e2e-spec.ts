@@ -114,4 +114,14 @@ print(spark.sparkContext._jvm.java.lang.System.getProperty('mine'))
     expect(run.stdout).toBe('yes\n');
     expect(run.cold_reason).toBe('It sets the Spark property spark.driver.extraJavaOptions.');
   });
+
+  it.each([
+    ['sql', { kind: 'sql' as const, code: "SELECT 6 * 7 AS answer, current_user() <> '' AS named" }, '42\ttrue\n'],
+    ['Scala', { kind: 'raw-scala' as const, code: 'println(spark.range(42).count())' }, '42\n'],
+  ])('becomes a %s job', async (_language, change, output) => {
+    await node.warmUp();
+    const run = done(await node.run(change));
+    expect(run.started_warm).toBe(true);
+    expect(run.stdout).toContain(output);
+  });
 });

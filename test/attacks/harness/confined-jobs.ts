@@ -18,6 +18,9 @@ const SETTINGS = {
   AGENT_LEASE_MARGIN_MS: '1000',
 };
 
+/** Drivers wait for jobs, however busy the machine is. */
+const WARM = { COMPUTE_WARM_DRIVERS: '1', COMPUTE_WARM_DRIVERS_MAX_CPU_PRESSURE: '100' };
+
 type Way = 'by root' | 'by an ordinary user' | 'in a container';
 type Start = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
@@ -66,27 +69,30 @@ export function describeConfinedJobs(): void {
   });
 }
 
-/** Declares the tests that depend on the kind of confinement, on a platform that root starts; with `whole`, all others, too. */
-export function describeConfinedJobsOfRoot(way: keyof typeof OF_ROOT, { whole = false } = {}): void {
+/**
+ * Declares the tests that depend on the kind of confinement, on a platform that root starts; with `whole`, all others, too. With `warm`, a
+ * driver that waited for runs has each hostile job.
+ */
+export function describeConfinedJobsOfRoot(way: keyof typeof OF_ROOT, { whole = false, warm = false } = {}): void {
   if (process.getuid?.() !== 0) {
     it('needs root', () => expect(process.getuid?.()).not.toBe(0));
     return;
   }
-  describe(`a job on a platform that is started ${way}`, () => {
-    const ground = groundFor(OF_ROOT[way], whole ? 'STANDALONE' : 'PLATFORM');
+  describe(`a job ${warm ? 'in a warm driver ' : ''}on a platform that is started ${way}`, () => {
+    const ground = groundFor(OF_ROOT[way], whole ? 'STANDALONE' : 'PLATFORM', warm);
     declareByKind(ground, OF_ROOT[way]);
     if (whole) declareForAll(ground);
   });
 }
 
-function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
+function groundFor({ way, as }: Confined, type: ClusterType, warm = false): () => Ground {
   let ground: Ground | undefined;
   let platform: PlatformUnderTest | undefined;
 
   beforeAll(async () => {
     const { user, env } = as(readRuntime());
-    const name = `attacks-jobs-${way.replaceAll(' ', '-')}`;
-    platform = await PlatformUnderTest.start({ name, env: { ...SETTINGS, ...env }, user });
+    const name = `attacks-jobs-${warm ? 'warm-' : ''}${way.replaceAll(' ', '-')}`;
+    platform = await PlatformUnderTest.start({ name, env: { ...SETTINGS, ...(warm ? WARM : {}), ...env }, user });
     const { sparkVersion } = platform.runtime;
     const admin = await platform.admin();
     const clusterId = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine', {
@@ -115,10 +121,13 @@ function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
     ground = {
       ...{ platform, clusterId, desk, victim: { jobId, job }, nodes: found.map(({ token }) => token) },
       ...{ strangersDesk: await JobDesk.open(stranger, 'theirs'), strangersClusterId: theirs },
-      run: (script, fields = {}) => {
-        runs += 1;
-        const all = { job_type: 'Python3', command: `${script}.py`, ...fields };
-        return desk.complete(clusterId, `${script}-${runs}`, all);
+      run: async (script, fields = {}) => {
+        const complete = (): Promise<Json> => {
+          runs += 1;
+          const all = { job_type: 'Python3', command: `${script}.py`, ...fields };
+          return desk.complete(clusterId, `${script}-${runs}`, all);
+        };
+        return warm ? inWarmDriver(complete) : complete();
       },
     };
   });
@@ -132,6 +141,17 @@ function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
     if (ground === undefined) throw new Error('The platform of the test was not started');
     return ground;
   };
+}
+
+/** Repeats a job until a driver that waited has it: the first one tells the node which heap it needs. */
+async function inWarmDriver(complete: () => Promise<Json>): Promise<Json> {
+  return eventually(
+    async () => {
+      const job = await complete();
+      return job.started_warm === true ? job : null;
+    },
+    { timeoutMs: 240_000, everyMs: 5_000, what: 'a job in a warm driver' },
+  );
 }
 
 /** Declares the tests that depend on the kind of confinement. */

@@ -1,0 +1,3 @@
+import { describeConfinedJobsOfRoot } from './harness/confined-jobs';
+
+describeConfinedJobsOfRoot('by root', { warm: true });
