@@ -89,7 +89,7 @@ const ASSIGNMENT = 'assignment';
 const INDEX_FILE = 'warm.json';
 
 /**
- * Keeps drivers that have started and wait for a run (ADR 0064). Each has a sandbox and a folder of its own, has seen no run, and takes
+ * Keeps drivers that have started and wait for a run (ADR 0066). Each has a sandbox and a folder of its own, has seen no run, and takes
  * one. They are started while the machine is idle and ended as soon as it needs their memory.
  */
 export class WarmDrivers {

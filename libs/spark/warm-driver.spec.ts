@@ -11,6 +11,7 @@ const application = { kind: 'fetched' as const, index: 0, name: 'main.py', uri: 
 const spec = (change: Partial<RunSpec> = {}): RunSpec => plainRunSpec({ application, ...change });
 const setup: SubmitSetup = {
   runtime: {
+    sparkVersion: '3.5.9',
     sparkHome: '/spark',
     javaHome: '/java home',
     python: '/venv/bin/python',

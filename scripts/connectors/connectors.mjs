@@ -50,7 +50,7 @@ export function connectorsId(sparkHome) {
 /**
  * Fills a folder with the jars with which jobs reach object stores: Hadoop's connectors, some 50 MB from Maven Central, and the file
  * system of mounts (ADR 0008), compiled with the Scala compiler that Spark ships. Adds the filter that keeps the pages of
- * Spark's daemons closed, and the worker that starts together with its master (ADR 0064).
+ * Spark's daemons closed, the worker that starts together with its master (ADR 0064), and the driver that waits for runs (ADR 0066).
  * @param {object} options
  * @param {string} options.sparkHome a Spark with a Hadoop of `HADOOP_JARS`
  * @param {string} options.javaHome

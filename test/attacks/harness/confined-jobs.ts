@@ -143,7 +143,7 @@ function groundFor({ way, as }: Confined, type: ClusterType, warm = false): () =
   };
 }
 
-/** Repeats a job until a driver that waited has it: the first one tells the node which heap it needs. */
+/** Repeats a job until a driver that waited has it. From the first one the node learns the heap. */
 async function inWarmDriver(complete: () => Promise<Json>): Promise<Json> {
   return eventually(
     async () => {

@@ -416,7 +416,7 @@ export class PlatformUnderTest extends Platform {
       COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
       COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',
       AGENT_API_URL: this.agentsUrl,
-      // Whether a driver waits depends on how busy the machine is, and most tests need runs that start alike.
+      // A driver waits only while the machine is idle, and most tests need runs that start alike.
       COMPUTE_WARM_DRIVERS: '0',
       ...this.options.env,
     };
