@@ -127,7 +127,8 @@ function groundFor({ way, as }: Confined, type: ClusterType, warm = false): () =
           const all = { job_type: 'Python3', command: `${script}.py`, ...fields };
           return desk.complete(clusterId, `${script}-${runs}`, all);
         };
-        return warm ? inWarmDriver(complete) : complete();
+        // No driver gets a job whose properties cannot be read.
+        return warm && !('properties_file' in fields) ? inWarmDriver(complete) : complete();
       },
     };
   });
