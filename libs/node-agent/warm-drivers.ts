@@ -13,7 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import type { DesiredWarmDrivers, RunSpec } from '../contracts/agent-protocol';
 import type { SparkRuntime } from '../spark/submit-command';
 import { coldReason, isSameKey, type WarmKey, warmDriverCommand, warmKeyOf } from '../spark/warm-driver';
@@ -338,7 +338,7 @@ function lowerPriority(leader: number): void {
 
 function raisePriority(leader: number): void {
   if (!canRaisePriority) return;
-  for (const { pid } of sessionProcesses(new Set([leader]))) setNice(pid, 0);
+  for (const { pid } of sessionProcesses(new Set([leader]))) setNice(pid, getPriority());
 }
 
 /** Sets the priority of all threads of a process, and that of its session among others where the kernel groups them. */

@@ -40,7 +40,7 @@ object WarmDriver {
     startZygote(settings)
     SparkSubmit.main(rehearsal)
     forgetRehearsal()
-    settings.emptied.foreach(folder => Option(folder.listFiles()).toSeq.flatten.foreach(Utils.deleteRecursively))
+    settings.emptied.foreach(empty)
     restore(properties, settings.jar)
     Thread.currentThread().setContextClassLoader(loader)
     System.gc()
@@ -118,6 +118,10 @@ object WarmDriver {
     // They name folders that are deleted next.
     Utils.clearLocalRootDirs()
   }
+
+  /** Spark 4 makes the folder of its artifacts once, so it is kept. It is as empty as in a driver that is not started ahead. */
+  private def empty(folder: File): Unit =
+    Option(folder.listFiles()).toSeq.flatten.filterNot(_.getName.startsWith("artifacts-")).foreach(Utils.deleteRecursively)
 
   /** Opening waits for the agent. An agent that dies before it has written does not hand a run over. */
   private def awaitRun(pipe: File): Unit = {
