@@ -169,6 +169,7 @@ export class Agent {
         this.wakeReporter();
       },
       takeWarmDriver: (spec) => this.warmDrivers.take(spec),
+      discardWarmDriver: (driver) => this.warmDrivers.discardTaken(driver),
       reportsWarmth: () => this.warmDrivers.isKnown,
       applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
     };

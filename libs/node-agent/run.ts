@@ -74,6 +74,8 @@ export interface RunContext {
   changed: (report: RunReport) => void;
   /** Takes a driver that waits for a run like this. */
   takeWarmDriver: (spec: RunSpec) => WarmDriver | ColdReason;
+  /** Ends a driver that was taken for a run which could not be accepted. */
+  discardWarmDriver: (driver: WarmDriver) => void;
   /** Returns true if reports say how runs were started. */
   reportsWarmth: () => boolean;
   /** Resolves once no executor of a killed application is left, as far as this node can see. */
@@ -191,14 +193,19 @@ export class Run {
       ...('dir' in found ? { warm: 'waiting' } : { cold_reason: found.coldReason }),
     };
     const run = new Run(context, journal, accepted.offsets, warm);
-    if (warm) symlinkSync(warm.dir, run.link);
-    else run.sandbox.create(DRIVER_FOLDERS);
-    const values = secretValues(accepted.spec);
-    if (values.length > 0) writeJson(`${run.dir}/${SECRET_VALUES}`, values);
-    writeJson(`${run.dir}/spec.json`, accepted.spec);
-    run.assign({});
-    run.save();
-    context.changed(run.report);
+    try {
+      if (warm) symlinkSync(warm.dir, run.link);
+      else run.sandbox.create(DRIVER_FOLDERS);
+      const values = secretValues(accepted.spec);
+      if (values.length > 0) writeJson(`${run.dir}/${SECRET_VALUES}`, values);
+      writeJson(`${run.dir}/spec.json`, accepted.spec);
+      run.assign({});
+      run.save();
+      context.changed(run.report);
+    } catch (error) {
+      if (warm) context.discardWarmDriver(warm);
+      throw error;
+    }
     return run;
   }
 

@@ -179,6 +179,11 @@ export class WarmDrivers {
     return { dir, sandboxIndex, child, process };
   }
 
+  /** Ends a driver that {@link take} returned, if no run has become of it. */
+  discardTaken({ dir, sandboxIndex }: WarmDriver): void {
+    this.track(this.discard(dir, sandboxIndex));
+  }
+
   async stop(): Promise<void> {
     this.isStopped = true;
     for (const driver of [...this.drivers]) this.end(driver);

@@ -94,6 +94,7 @@ export class SparkNode {
       controlPlane: takesLogs(),
       changed: () => undefined,
       takeWarmDriver: (spec) => this.warmDrivers.take(spec),
+      discardWarmDriver: (driver) => this.warmDrivers.discardTaken(driver),
       reportsWarmth: () => true,
       applicationGone: (master, id) => this.daemons.applicationGone(master, id),
     };
