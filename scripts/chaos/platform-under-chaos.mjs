@@ -64,14 +64,15 @@ export class PlatformUnderChaos {
     this.nodesDir = join(this.folder, 'nodes');
     this.spark = new CountingSpark(this.folder, runtime.sparkVersion);
     // The features of the class archive, the connectors and the Scala kernel do not run here.
-    this.runtime = {
-      ...runtime,
+    const spark = {
+      sparkVersion: runtime.sparkVersion,
       sparkHome: this.spark.home,
       classArchive: null,
       connectors: null,
       scalaKernel: null,
       turbo: null,
     };
+    this.runtime = { ...runtime, ...spark, sparks: [spark], installable: [] };
   }
 
   /** The session of the first administrator with the first API. */
