@@ -35,7 +35,7 @@ interface Ground {
   strangersDesk: JobDesk;
   strangersClusterId: number;
   /** Runs one of the hostile scripts to its end. */
-  run: (script: string, fields?: object) => Promise<Json>;
+  run: (script: string, fields?: object, how?: { canBeWarm?: boolean }) => Promise<Json>;
 }
 
 /** One way to start a platform, and the confinement of jobs that the worker then reports. */
@@ -121,14 +121,13 @@ function groundFor({ way, as }: Confined, type: ClusterType, warm = false): () =
     ground = {
       ...{ platform, clusterId, desk, victim: { jobId, job }, nodes: found.map(({ token }) => token) },
       ...{ strangersDesk: await JobDesk.open(stranger, 'theirs'), strangersClusterId: theirs },
-      run: async (script, fields = {}) => {
+      run: async (script, fields = {}, { canBeWarm = true } = {}) => {
         const complete = (): Promise<Json> => {
           runs += 1;
           const all = { job_type: 'Python3', command: `${script}.py`, ...fields };
           return desk.complete(clusterId, `${script}-${runs}`, all);
         };
-        // No driver gets a job whose properties cannot be read.
-        return warm && !('properties_file' in fields) ? inWarmDriver(complete) : complete();
+        return warm && canBeWarm ? inWarmDriver(complete) : complete();
       },
     };
   });
@@ -215,7 +214,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     const { platform, nodes, run } = ground();
     const [node = ''] = nodes;
     const config = join(platform.localDir, node, 'agent.json');
-    const job = await run('snoop', { properties_file: [`file://${config}`] });
+    const job = await run('snoop', { properties_file: [`file://${config}`] }, { canBeWarm: false });
     expect([job.job_status, job.reason_code]).toEqual(['ERROR', 'SUBMIT_FAILED']);
     expect(job.reason).toContain('cannot be read on the node');
   });
@@ -236,7 +235,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     }
     const { client } = desk;
     await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: [`PATH=${bin}:/usr/bin:/bin`] } });
-    expect(await run('forger')).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
+    expect(await run('forger', {}, { canBeWarm: false })).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
     const users = readdirSync(seen).map((name) => readFileSync(join(seen, name), 'utf8').trim());
     // Programs that the job's own shell starts run as the job's user. Root and the tools that change the user never use this PATH.
     expect(users).not.toEqual([]);
