@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { shellQuoted } from '../spark/shell-quoted';
 import { removeFilesOf } from './files';
 import { hasProcesses, killUser, NODE_MARK } from './processes';
 
@@ -236,7 +237,7 @@ export function isVariableName(name: string): boolean {
 function environmentScript(env: Environment): string {
   const lines = Object.entries(env)
     .filter(([name]) => isVariableName(name) && name !== NODE_MARK)
-    .map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`).replaceAll('\0', '')}'`);
+    .map(([name, value]) => `export ${name}=${shellQuoted(value.replaceAll('\0', ''))}`);
   return [...lines, ''].join('\n');
 }
 

@@ -1,3 +1,5 @@
+import { shellQuoted } from './shell-quoted';
+
 export const DRIVER_PYTHON = 'spark.pyspark.driver.python';
 const PYTHON = 'spark.pyspark.python';
 
@@ -16,7 +18,7 @@ export function pythonOf(property: (key: string) => string | null, env: Readonly
  * the streams stay merged.
  */
 export function driverPython(python: string, path: string) {
-  const name = `'${python.replaceAll("'", `'\\''`)}'`;
+  const name = shellQuoted(python);
   const content = `#!/bin/sh
 stderr="/proc/$PPID/fd/2"
 if { true 2>>"$stderr"; } 2>/dev/null; then exec 2>>"$stderr"; fi

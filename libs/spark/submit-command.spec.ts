@@ -1,28 +1,11 @@
-import { plainRunSpec } from '../../test/harness/run-spec';
+import { plainRunSpec, plainSubmitSetup } from '../../test/harness/run-spec';
 import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
-import { submitCommand, type RunPaths, type SubmitCommand, type SubmitSetup } from './submit-command';
+import { submitCommand, type SubmitCommand, type SubmitSetup } from './submit-command';
 import { REDACTED } from './mounts';
 import { SubmitError } from './submit-error';
 
-const runtime = {
-  sparkHome: '/spark',
-  sparkVersion: '3.5.9',
-  javaHome: '/java',
-  python: '/venv/bin/python',
-  classArchive: null,
-  connectors: null,
-  scalaKernel: null,
-  accelerators: { turbo: null, cuda: null },
-};
-const paths: RunPaths = {
-  work: '/run/work',
-  home: '/run/home',
-  events: '/run/events',
-  local: '/run/local',
-  tmp: '/run/tmp',
-  generated: '/run/generated',
-  stdoutBegin: '/run/stdout.begin',
-};
+const setup = plainSubmitSetup();
+const { runtime } = setup;
 const fetched = (index: number, name: string): RunFile => ({
   kind: 'fetched',
   index,
@@ -31,18 +14,8 @@ const fetched = (index: number, name: string): RunFile => ({
   uri: null,
 });
 const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', uri: address });
-const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
 
 const spec = (change: Partial<RunSpec>): RunSpec => plainRunSpec({ application: fetched(0, 'main.py'), ...change });
-const setup: SubmitSetup = {
-  runtime,
-  paths,
-  nodeEnv: {},
-  properties: [],
-  locate,
-  sparkDefaults: '',
-  sparkSecret: null,
-};
 const command = (
   change: Partial<RunSpec>,
   nodeEnv: Record<string, string> = {},

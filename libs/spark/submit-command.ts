@@ -212,9 +212,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   argv.unshift(...beside.argv);
   const javaOptions = [...driverJavaOptions(runtime, paths), ...runOptions];
   const env = {
-    ...baseEnvironment(runtime, paths.home),
-    SPARK_LOCAL_DIRS: paths.local,
-    TMPDIR: paths.tmp,
+    ...driverEnvironment(runtime, paths),
     ...metastoreVariables(spec.metastore, runEnv),
     ...runEnv,
   };
@@ -232,6 +230,11 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(propertyKey)], spec),
     ...(program.isWhole ? {} : { handover }),
   };
+}
+
+/** Returns the environment of every driver. That of its node and of its run wins. */
+export function driverEnvironment(runtime: SparkRuntime, { home, local, tmp }: RunPaths): Record<string, string> {
+  return { ...baseEnvironment(runtime, home), SPARK_LOCAL_DIRS: local, TMPDIR: tmp };
 }
 
 /** Returns the options of every driver's JVM. */

@@ -2,38 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { plainRunSpec } from '../../test/harness/run-spec';
+import { plainRunSpec, plainSubmitSetup } from '../../test/harness/run-spec';
 import type { RunSpec } from '../contracts/agent-protocol';
 import { submitCommand, type SubmitSetup } from './submit-command';
 import { assignmentText, coldReason, handoverRefusal, isSameKey, warmDriverCommand, warmKeyOf } from './warm-driver';
 
 const application = { kind: 'fetched' as const, index: 0, name: 'main.py', uri: null };
 const spec = (change: Partial<RunSpec> = {}): RunSpec => plainRunSpec({ application, ...change });
+const plain = plainSubmitSetup();
 const setup: SubmitSetup = {
-  runtime: {
-    sparkVersion: '3.5.9',
-    sparkHome: '/spark',
-    javaHome: '/java home',
-    python: '/venv/bin/python',
-    classArchive: null,
-    connectors: '/connectors',
-    scalaKernel: null,
-    accelerators: { turbo: null, cuda: null },
-  },
-  paths: {
-    work: '/run/work',
-    home: '/run/home',
-    events: '/run/events',
-    local: '/run/local',
-    tmp: '/run/tmp',
-    generated: '/run/generated',
-    stdoutBegin: '/run/stdout.begin',
-  },
-  nodeEnv: {},
-  properties: [],
-  locate: (file) => `/run/staging/${file.name}`,
-  sparkDefaults: '',
-  sparkSecret: null,
+  ...plain,
+  runtime: { ...plain.runtime, connectors: '/connectors', javaHome: '/java home' },
 };
 const refusal = (change: Partial<RunSpec>, more: Partial<SubmitSetup> = {}): string | null => {
   const whole = { ...setup, ...more };
@@ -50,7 +29,7 @@ describe('coldReason', () => {
   it.each<[Partial<RunSpec>, string]>([
     [{ kind: 'notebook' }, 'Runs of its kind start a process of their own.'],
     [{ driver_java_options: '-Xss4m' }, 'It sets options of the JVM of its driver.'],
-    [{ driver_class_path: '/jars/*' }, 'It sets options of the JVM of its driver.'],
+    [{ driver_java_options: '', driver_class_path: '/jars/*' }, 'It sets options of the JVM of its driver.'],
     [{ driver_library_path: '/native' }, 'It sets options of the JVM of its driver.'],
     [{ principal: 'me@REALM' }, 'Its driver logs in to Kerberos.'],
     [{ env: { TZ: 'Asia/Tokyo' } }, 'It sets the variable TZ.'],
@@ -90,8 +69,8 @@ describe('handoverRefusal', () => {
 
 describe('the key of a warm driver', () => {
   it('is the heap and what follows the class path of Spark', () => {
-    const plain = warmKeyOf(spec({ driver_memory: '2g' }), setup);
-    expect(plain).toEqual({ driverMemory: '2g', classPath: null });
+    const small = warmKeyOf(spec({ driver_memory: '2g' }), setup);
+    expect(small).toEqual({ driverMemory: '2g', classPath: null });
     const stores = warmKeyOf(spec({ driver_memory: '2g', metastore: { kind: 'hive', properties: {} } }), setup);
     expect(stores).toEqual({ driverMemory: '2g', classPath: '/connectors/*' });
     const conf = ['spark.driver.memory=3g'];
@@ -99,8 +78,8 @@ describe('the key of a warm driver', () => {
       '3g',
     );
     expect(warmKeyOf(spec({ driver_memory: '2g', conf }), setup).driverMemory).toBe('2g');
-    expect(isSameKey(plain, { ...plain })).toBe(true);
-    expect(isSameKey(plain, stores)).toBe(false);
+    expect(isSameKey(small, { ...small })).toBe(true);
+    expect(isSameKey(small, stores)).toBe(false);
   });
 });
 
@@ -124,7 +103,7 @@ describe('assignmentText', () => {
   it('has a file whose name only a system property can express', () => {
     const files = [{ kind: 'fetched' as const, index: 1, name: 'a, b', uri: null }];
     const records = assignmentText(submitCommand(spec({ files }), setup)).split('\0');
-    expect(records).toContain('Dspark.files=file:///run/staging/a%2C%20b');
+    expect(records).toContain('Dspark.files=file:///run/staging/1/a%2C%20b');
   });
 
   it('cannot be forged by a character that ends a record', () => {

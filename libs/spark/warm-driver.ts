@@ -3,9 +3,10 @@ import { warmPython } from './driver-python';
 import { LAST_CLASS_PATH } from './mounts';
 import { propertyKeys } from './properties-text';
 import { bridgeFiles } from './run-bridges';
+import { shellQuoted } from './shell-quoted';
 import {
   addedClassPath,
-  baseEnvironment,
+  driverEnvironment,
   driverJavaOptions,
   propertyKey,
   type RunPaths,
@@ -66,7 +67,7 @@ export interface WarmKey {
 export function warmKeyOf(spec: RunSpec, setup: Pick<SubmitSetup, 'runtime' | 'nodeEnv'>): WarmKey {
   const isSet = spec.driver_memory !== null && !spec.driver_memory_is_default;
   const property = isSet ? null : spec.conf.findLast((entry) => propertyKey(entry) === DRIVER_MEMORY);
-  const driverMemory = property?.slice(property.indexOf('=') + 1) ?? spec.driver_memory;
+  const driverMemory = property?.slice(property.indexOf('=') + 1).trim() ?? spec.driver_memory;
   return { driverMemory, classPath: addedClassPath(spec, setup) };
 }
 
@@ -78,7 +79,7 @@ export function isSameKey(one: WarmKey, other: WarmKey): boolean {
 /** Returns why a run needs a driver that is started for it, as far as the control plane's request shows; null if it does not. */
 export function coldReason(spec: RunSpec): string | null {
   if (!WARM_KINDS.includes(spec.kind)) return 'Runs of its kind start a process of their own.';
-  if (spec.driver_java_options ?? spec.driver_library_path ?? spec.driver_class_path)
+  if ([spec.driver_java_options, spec.driver_library_path, spec.driver_class_path].some((option) => option))
     return 'It sets options of the JVM of its driver.';
   if (spec.principal !== null || spec.keytab !== null || spec.keytab_file !== undefined)
     return 'Its driver logs in to Kerberos.';
@@ -166,9 +167,7 @@ export function warmDriverCommand(
       bridges.program,
     ],
     env: {
-      ...baseEnvironment(runtime, paths.home),
-      SPARK_LOCAL_DIRS: paths.local,
-      TMPDIR: paths.tmp,
+      ...driverEnvironment(runtime, paths),
       ...nodeEnv,
       ...(classPath === null ? {} : { [LAST_CLASS_PATH]: classPath }),
       SPARK_SUBMIT_OPTS: [...driverJavaOptions(runtime, paths), nodeEnv['SPARK_SUBMIT_OPTS'] ?? ''].join(' ').trim(),
@@ -203,14 +202,10 @@ export function assignmentText({ env, handover }: SubmitCommand): string {
   return records.map((record) => `${record.replaceAll('\0', '')}\0`).join('');
 }
 
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /** `spark-submit` calls it as `java`, once to make the command line and once to run it. */
 function javaText(javaHome: string, jar: string): string {
   return `#!/bin/sh
-real=${quoted(javaHome)}
+real=${shellQuoted(javaHome)}
 for word do
   if [ "$word" = ${LAUNCHER_CLASS} ]; then exec "$real/bin/java" "$@"; fi
 done
@@ -218,7 +213,7 @@ export JAVA_HOME="$real"
 before=
 for word do
   shift
-  if [ "$before" = -cp ]; then word="$word:"${quoted(jar)}; fi
+  if [ "$before" = -cp ]; then word="$word:"${shellQuoted(jar)}; fi
   before="$word"
   if [ "$word" = ${SUBMIT_CLASS} ]; then word=${WARM_CLASS}; fi
   set -- "$@" "$word"
@@ -230,8 +225,8 @@ exec "$JAVA_HOME/bin/java" "$@"
 /** Stands for the driver's Python: a fork of the zygote does the work, and its exit status becomes that of this process. */
 function shimText(folder: string): string {
   return `#!/bin/sh
-echo $$ >${quoted(`${folder}/ask`)}
-read -r code <${quoted(`${folder}/answer`)}
+echo $$ >${shellQuoted(`${folder}/ask`)}
+read -r code <${shellQuoted(`${folder}/answer`)}
 exit "$code"
 `;
 }

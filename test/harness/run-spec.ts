@@ -1,4 +1,5 @@
 import type { RunSpec } from '../../libs/contracts/agent-protocol';
+import type { SubmitSetup } from '../../libs/spark/submit-command';
 
 /** Returns a Python run with default settings and the given changes. */
 export function plainRunSpec(change: Partial<RunSpec>): RunSpec {
@@ -35,5 +36,35 @@ export function plainRunSpec(change: Partial<RunSpec>): RunSpec {
     timeout_ms: null,
     kill_grace_ms: 1000,
     ...change,
+  };
+}
+
+/** Returns a node's side of a run in made-up folders, without connectors and accelerators. */
+export function plainSubmitSetup(): SubmitSetup {
+  return {
+    runtime: {
+      sparkVersion: '3.5.9',
+      sparkHome: '/spark',
+      javaHome: '/java',
+      python: '/venv/bin/python',
+      classArchive: null,
+      connectors: null,
+      scalaKernel: null,
+      accelerators: { turbo: null, cuda: null },
+    },
+    paths: {
+      work: '/run/work',
+      home: '/run/home',
+      events: '/run/events',
+      local: '/run/local',
+      tmp: '/run/tmp',
+      generated: '/run/generated',
+      stdoutBegin: '/run/stdout.begin',
+    },
+    nodeEnv: {},
+    properties: [],
+    locate: (file) => file.uri ?? `/run/staging/${file.index}/${file.name}`,
+    sparkDefaults: '',
+    sparkSecret: null,
   };
 }

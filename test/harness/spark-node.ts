@@ -24,6 +24,7 @@ import { Sandboxes } from '../../libs/node-agent/sandboxes';
 import { WarmDrivers } from '../../libs/node-agent/warm-drivers';
 import type { SparkRuntime } from '../../libs/spark/submit-command';
 import { eventually } from './eventually';
+import { preparedRuntime } from './prepared-runtime';
 import { plainRunSpec } from './run-spec';
 
 const RUN_DEADLINE_MS = 300_000;
@@ -210,12 +211,6 @@ export function strictestConfinement(): Confinement {
   const { bubblewrap } = preparedRuntime();
   if (process.getuid?.() === 0) return { kind: 'users', firstUid: 1_900_200_000, uids: 16, bubblewrap };
   return bubblewrap === null ? { kind: 'none' } : { kind: 'namespaces', bubblewrap };
-}
-
-function preparedRuntime(): SparkRuntime & { bubblewrap: string | null } {
-  const file = process.env.TEST_RUNTIME_JSON;
-  if (!file) throw new Error('TEST_RUNTIME_JSON is not set: jest.config.cjs prepares it');
-  return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime & { bubblewrap: string | null };
 }
 
 /** A control plane that only accepts logs, which is enough for a run without workspace files. */

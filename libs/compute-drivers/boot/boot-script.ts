@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shellQuoted } from '../../spark/shell-quoted';
 import type { BootScript } from '../cloud-driver';
 import { ComputeDriverError, type NodeSpec } from '../compute-driver';
 
@@ -49,11 +50,11 @@ export function makeBootScript(options: BootScriptOptions): BootScript {
     };
     const lines = [
       '#!/bin/sh',
-      ...Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`),
+      ...Object.entries(settings).map(([name, value]) => `${name}=${shellQuoted(value)}`),
       install,
       'items() {',
       '  :',
-      ...itemsOf(spec, options.items).map((item) => `  item ${itemWords(item).map(quoted).join(' ')}`),
+      ...itemsOf(spec, options.items).map((item) => `  item ${itemWords(item).map(shellQuoted).join(' ')}`),
       '}',
       boot,
       '',
@@ -97,8 +98,4 @@ function withoutComments(file: string): string {
     .split('\n')
     .filter((line) => !/^\s*(#(?!!)|$)/.test(line))
     .join('\n');
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
