@@ -412,8 +412,7 @@ export class Run {
     const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
     const child = startDriver(this.dir, this.sandbox, argv, this.journal.channel ? CHANNEL : '');
     if (child.pid === undefined) {
-      const exited = this.exitOf(child);
-      await exited;
+      await this.exitOf(child);
       return;
     }
     this.follow(spec, child, identify(child.pid) ?? { pid: child.pid, startTime: '' });
@@ -586,6 +585,7 @@ export class Run {
   private async finishStopped(exitCode: number | null): Promise<void> {
     const { stop } = this.journal;
     if (!stop) throw new Error('No stop was requested');
+    if (this.journal.warm === 'waiting') await this.endProcesses();
     await this.applicationGone();
     const end = { ...STOPPED[stop.cause] };
     if (stop.message !== undefined) end.message = stop.message;
@@ -657,9 +657,10 @@ export class Run {
 
   /** Kills what is left of the run: its session, and every other process in its sandbox. */
   private async endProcesses(): Promise<void> {
-    const leader = this.process ?? this.warm?.process;
+    const { process: leader } = this;
     if (leader) await killAll(leader, this.context.owner);
-    await this.sandbox.clear();
+    // A driver that waits for the run is known only by its folder.
+    await endProcessesIn(this.dir, this.sandbox, this.context.owner);
   }
 
   private async readProperties(file: RunFile): Promise<string> {

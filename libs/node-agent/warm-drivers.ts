@@ -24,6 +24,7 @@ import type { NodeLog } from './node-log';
 import { killAll, sessionProcesses, type NodeOwner, type ProcessId } from './processes';
 import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
+import { Backoff } from './waiting';
 
 /** The parts of the agent that the pool needs. */
 export interface WarmDriversContext {
@@ -67,8 +68,10 @@ interface PooledDriver {
 
 /** A driver that is not ready by then is ended. A busy machine needs many times the usual five seconds. */
 const START_TIMEOUT_MS = 3 * 60_000;
-/** Pause after a driver that could not be started, or that was ended because memory was short. */
+/** Pause after drivers were ended because memory was short, and the longest first one after a driver that failed. */
 const RETRY_MS = 60_000;
+/** Each attempt costs some seconds of a core, so those that keep failing become rare. */
+const MAX_RETRY_MS = 30 * 60_000;
 /** A run that has just started needs the processor more than the next driver does. */
 const REFILL_DELAY_MS = 5_000;
 const CHECK_INTERVAL_MS = 500;
@@ -87,6 +90,7 @@ const ALWAYS = 100;
 const PIPE = 'handover';
 const ASSIGNMENT = 'assignment';
 const INDEX_FILE = 'warm.json';
+const NOT_STARTED = 'A driver that should wait for runs could not be started';
 
 /**
  * Keeps drivers that have started and wait for a run (ADR 0066). Each has a sandbox and a folder of its own, has seen no run, and takes
@@ -99,6 +103,7 @@ export class WarmDrivers {
   private notBefore = 0;
   private checkedAt = 0;
   private isStopped = false;
+  private readonly backoff = new Backoff(RETRY_MS, MAX_RETRY_MS);
   private readonly ending = new Set<Promise<void>>();
   private readonly folder: string;
 
@@ -122,7 +127,7 @@ export class WarmDrivers {
       const dir = `${this.folder}/${name}`;
       if (taken.has(realpathSync(dir))) continue;
       const index = readJson<{ sandbox: number }>(`${dir}/${INDEX_FILE}`)?.sandbox;
-      await endDriver(dir, index === undefined ? null : sandboxes.sandbox(dir, index), owner);
+      await this.remove(dir, index === undefined ? null : sandboxes.sandbox(dir, index));
     }
   }
 
@@ -136,15 +141,15 @@ export class WarmDrivers {
     const now = performance.now();
     if (this.isStopped || now - this.checkedAt < CHECK_INTERVAL_MS) return;
     this.checkedAt = now;
-    this.checkStarting(now);
+    this.check(now);
     const wanted = this.context.takesRuns() ? (this.desired?.count ?? 0) : 0;
     const env = JSON.stringify(this.context.env());
     const key = this.wantedKey();
-    const useless = this.drivers.filter((driver) => driver.env !== env || !isSameKey(driver.key, key));
-    for (const driver of [...useless, ...this.drivers.slice(wanted)]) this.end(driver);
+    this.keep((driver) => driver.env === env && isSameKey(driver.key, key));
+    this.keep((_driver, index) => index < wanted);
     if (this.drivers.length > 0 && isMemoryShort()) {
       this.context.log.info('Memory is short, so the drivers that wait for runs end');
-      for (const driver of [...this.drivers]) this.end(driver);
+      this.keep(() => false);
       this.notBefore = now + RETRY_MS;
     }
     const isStarting = this.drivers.some(({ isReady }) => !isReady);
@@ -170,7 +175,7 @@ export class WarmDrivers {
     if (this.drivers.length === 0) return { coldReason: 'No driver was ready.' };
     const alike = this.drivers.filter((one) => isSameKey(one.key, key) && one.env === JSON.stringify(env()));
     if (alike.length === 0) return { coldReason: 'The drivers that were ready have another heap or other libraries.' };
-    const found = alike.find((driver) => driver.isReady && isWaiting(driver));
+    const found = alike.find((driver) => driver.isReady && !hasEnded(driver));
     const process = found ? startedProcess(found.dir) : null;
     if (!found || !process) return { coldReason: 'No driver was ready yet.' };
     this.drivers = this.drivers.filter((driver) => driver !== found);
@@ -180,13 +185,13 @@ export class WarmDrivers {
   }
 
   /** Ends a driver that {@link take} returned, if no run has become of it. */
-  discardTaken({ dir, sandboxIndex }: WarmDriver): void {
+  discardTaken({ dir, sandboxIndex }: Pick<WarmDriver, 'dir' | 'sandboxIndex'>): void {
     this.track(this.discard(dir, sandboxIndex));
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    for (const driver of [...this.drivers]) this.end(driver);
+    this.keep(() => false);
     await Promise.all(this.ending);
   }
 
@@ -199,21 +204,23 @@ export class WarmDrivers {
     return this.learnt ?? { driverMemory: this.desired?.driver_memory ?? null, classPath: null };
   }
 
-  private checkStarting(now: number): void {
-    for (const driver of [...this.drivers]) {
-      const isGone = driver.child.exitCode !== null || driver.child.signalCode !== null;
-      if (isGone || (!driver.isReady && now - driver.startedAt > START_TIMEOUT_MS)) {
-        this.context.log.warn('A driver that should wait for runs could not be started', {
-          error: isGone ? `It ended with ${driver.child.exitCode ?? driver.child.signalCode}` : 'It took too long',
-        });
-        this.end(driver);
-        this.notBefore = now + RETRY_MS;
-      } else if (!driver.isReady && existsSync(driver.ready)) {
-        // The output of the rehearsal is not that of a run. The driver is silent from here on.
-        for (const stream of ['stdout', 'stderr']) truncateSync(`${driver.dir}/${stream}`);
-        driver.isReady = true;
-        this.context.log.info('A driver waits for runs', { seconds: Math.round((now - driver.startedAt) / 1000) });
-      }
+  /** Notices drivers that are ready, and ends those that have failed. */
+  private check(now: number): void {
+    this.keep((driver) => {
+      const problem = problemOf(driver, now);
+      if (problem === null) return true;
+      const title = driver.isReady ? 'A driver that waited for runs has ended' : NOT_STARTED;
+      this.context.log.warn(title, { error: problem });
+      this.notBefore = now + this.backoff.next();
+      return false;
+    });
+    for (const driver of this.drivers) {
+      if (driver.isReady || !existsSync(driver.ready)) continue;
+      // The output of the rehearsal is not that of a run. The driver is silent from here on.
+      for (const stream of ['stdout', 'stderr']) truncateSync(`${driver.dir}/${stream}`);
+      driver.isReady = true;
+      this.backoff.reset();
+      this.context.log.info('A driver waits for runs', { seconds: Math.round((now - driver.startedAt) / 1000) });
     }
   }
 
@@ -231,8 +238,8 @@ export class WarmDrivers {
       sandboxIndex = sandboxes.allocate();
       this.drivers.push(this.startIn(dir, sandboxIndex, key, env));
     } catch (error) {
-      log.warn('A driver that should wait for runs could not be started', { error: (error as Error).message });
-      this.notBefore = performance.now() + RETRY_MS;
+      log.warn(NOT_STARTED, { error: (error as Error).message });
+      this.notBefore = performance.now() + this.backoff.next();
       const index = sandboxIndex;
       if (index !== null) this.track(this.discard(dir, index));
     }
@@ -263,19 +270,29 @@ export class WarmDrivers {
     return { key, env, dir, sandboxIndex, sandbox, child, ready: command.ready, startedAt, isReady: false };
   }
 
-  private end(driver: PooledDriver): void {
-    this.drivers = this.drivers.filter((other) => other !== driver);
-    this.track(this.discard(driver.dir, driver.sandboxIndex));
+  /** Ends all drivers for which `isKept` returns false. Each ends once, because another run may then have its sandbox. */
+  private keep(isKept: (driver: PooledDriver, index: number) => boolean): void {
+    const before = this.drivers;
+    this.drivers = before.filter(isKept);
+    const kept = new Set(this.drivers);
+    for (const driver of before) if (!kept.has(driver)) this.discardTaken(driver);
   }
 
   private async discard(dir: string, sandboxIndex: number): Promise<void> {
-    const { owner, sandboxes, log } = this.context;
+    const { sandboxes } = this.context;
+    await this.remove(dir, sandboxes.sandbox(dir, sandboxIndex));
+    sandboxes.release(sandboxIndex);
+  }
+
+  /** Ends a driver and removes its files. What cannot be removed is left to the next agent. */
+  private async remove(dir: string, sandbox: Sandbox | null): Promise<void> {
+    const { owner, log } = this.context;
     try {
-      await endDriver(dir, sandboxes.sandbox(dir, sandboxIndex), owner);
+      await endProcessesIn(dir, sandbox, owner);
+      await removeTrees([dir]);
     } catch (error) {
       log.warn('The files of a driver that waited for runs could not be removed', { error: (error as Error).message });
     }
-    sandboxes.release(sandboxIndex);
   }
 
   private track(work: Promise<void>): void {
@@ -314,17 +331,19 @@ export function writeAssignment(dir: string, text: string): void {
 /** Names of files of a warm driver that hold the secrets of its run. */
 export const ASSIGNMENT_FILES = [ASSIGNMENT, 'env-warm'];
 
-function isWaiting({ child }: PooledDriver): boolean {
-  return child.exitCode === null && child.signalCode === null;
+function hasEnded({ child }: PooledDriver): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Returns what is wrong with a driver; null if it waits, or may still come to that. */
+function problemOf(driver: PooledDriver, now: number): string | null {
+  const { child, isReady, startedAt } = driver;
+  if (hasEnded(driver)) return `It ended with ${child.exitCode ?? child.signalCode}`;
+  return !isReady && now - startedAt > START_TIMEOUT_MS ? 'It took too long' : null;
 }
 
 function isMemoryShort(): boolean {
   return availableMemoryMb() < SHORT_MEMORY_MB || pressureOf('memory') > MAX_MEMORY_PRESSURE;
-}
-
-async function endDriver(dir: string, sandbox: Sandbox | null, owner: NodeOwner): Promise<void> {
-  await endProcessesIn(dir, sandbox, owner);
-  await removeTrees([dir]);
 }
 
 /** Kills the driver that was started in a folder, and all that it has started. */

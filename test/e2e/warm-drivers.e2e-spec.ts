@@ -1,6 +1,9 @@
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startedProcess } from '../../libs/node-agent/driver-process';
+import { identify } from '../../libs/node-agent/processes';
 import { done, SparkNode, strictestConfinement, type EndedRun } from '../harness/spark-node';
+import { compileJar } from './harness/jobs';
 
 /** Prints all that code of a run can see of its process, its machine and its Spark, as JSON. */
 const PROBE = `
@@ -123,5 +126,45 @@ print(spark.sparkContext._jvm.java.lang.System.getProperty('mine'))
     const run = done(await node.run(change));
     expect(run.started_warm).toBe(true);
     expect(run.stdout).toContain(output);
+  });
+
+  it('becomes a job in a jar', async () => {
+    const source = `
+object App {
+  def main(words: Array[String]): Unit = {
+    val spark = org.apache.spark.sql.SparkSession.builder.getOrCreate()
+    println(words.mkString(" ") + " " + spark.range(42).count())
+  }
+}`;
+    writeFileSync(`${node.dir}/scripts/app.jar`, await compileJar(node.runtime, source));
+    await node.warmUp();
+    const application = { kind: 'uri' as const, index: 0, name: 'app.jar', uri: `${node.dir}/scripts/app.jar` };
+    const run = done(await node.run({ kind: 'jar', class_name: 'App', arguments: ['it', 'counts'], application }));
+    expect(run.started_warm).toBe(true);
+    expect(run.stdout).toBe('it counts 42\n');
+  });
+
+  // Its rehearsal had a secret of its own, with which the master would refuse it.
+  it('becomes a job of a cluster, with the secret of the cluster', async () => {
+    const master = await node.startCluster();
+    await node.warmUp();
+    const python = `
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+print(spark.sparkContext.master, spark.sparkContext.parallelize(range(42), 2).count())
+`;
+    const run = done(await node.run({ python, master }));
+    expect(run.started_warm).toBe(true);
+    expect(run.stdout).toBe(`${master} 42\n`);
+  });
+
+  it('ends with a run that is stopped before the handover', async () => {
+    await node.warmUp();
+    const run = node.accept({ python: 'print(1)' });
+    const { pid } = startedProcess(`${node.dir}/runs/${run.id}`) ?? { pid: 0 };
+    expect(identify(pid)).not.toBeNull();
+    run.stop('stop', 0);
+    expect(await node.end(run)).toMatchObject({ outcome: 'stopped', reason: 'STOP_REQUESTED', stdout: '' });
+    expect(identify(pid)).toBeNull();
   });
 });

@@ -164,7 +164,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
     const { platform, nodes, victim, desk, run } = ground();
     const { dataDir, localDir } = platform;
     const ofNodes = nodes.flatMap((token) =>
-      ['agent.json', 'node.json', 'data/agent.json', 'data/logs/stdout', 'data/runs'].map((name) =>
+      ['agent.json', 'node.json', 'data/agent.json', 'data/logs/stdout', 'data/runs', 'data/warm'].map((name) =>
         join(localDir, token, name),
       ),
     );

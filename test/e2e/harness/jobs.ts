@@ -150,7 +150,10 @@ export async function processesOfRun(platform: Platform, jobId: number): Promise
 }
 
 /** Compiles a Scala program into a jar with the compiler of the Spark distribution, so that no JDK is needed. */
-export async function compileJar(runtime: TestRuntime, source: string): Promise<Buffer> {
+export async function compileJar(
+  runtime: Pick<TestRuntime, 'javaHome' | 'sparkHome'>,
+  source: string,
+): Promise<Buffer> {
   const folder = mkdtempSync(join(tmpdir(), 'jar-'));
   try {
     writeFileSync(join(folder, 'App.scala'), source);

@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../test/harness/eventually';
+import { plainRunSpec, plainSubmitSetup } from '../../test/harness/run-spec';
+import type { RunSpec } from '../contracts/agent-protocol';
+import { NodeLog } from './node-log';
+import { isAlive } from './processes';
+import { Sandboxes } from './sandboxes';
+import { type ColdReason, type WarmDriver, WarmDrivers } from './warm-drivers';
+
+/** Stands for a driver that has rehearsed. */
+const READY = '#!/bin/sh\n: >"$WARM_DRIVER_READY"\nexec sleep 60\n';
+const FAILS = '#!/bin/sh\nexit 3\n';
+
+describe('WarmDrivers', () => {
+  let dir: string;
+  let sandboxes: Sandboxes;
+  let env: Record<string, string>;
+  let takesRuns: boolean;
+  let pool: WarmDrivers;
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'warm-drivers-'));
+    for (const name of ['runs', 'spark/bin', 'connectors', 'java']) mkdirSync(`${dir}/${name}`, { recursive: true });
+    writeFileSync(`${dir}/connectors/warm-driver.jar`, '');
+    env = {};
+    takesRuns = true;
+    pool = poolWith(READY);
+  });
+
+  afterEach(async () => {
+    await pool.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const poolWith = (script: string): WarmDrivers => {
+    writeFileSync(`${dir}/spark/bin/spark-submit`, script, { mode: 0o755 });
+    sandboxes = new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: dir });
+    const runtime = { ...plainSubmitSetup().runtime, sparkHome: `${dir}/spark`, connectors: `${dir}/connectors` };
+    const owner = { nodeDir: dir, uids: null };
+    const made = new WarmDrivers({
+      ...{ owner, runtime, sandboxes, env: () => env, takesRuns: () => takesRuns },
+      log: new NodeLog(dir),
+    });
+    made.apply({ count: 1, driver_memory: '1g', max_cpu_pressure: 100 });
+    return made;
+  };
+  const spec = (change: Partial<RunSpec> = {}): RunSpec => plainRunSpec({ driver_memory: '1g', ...change });
+  const folders = (): string[] => (existsSync(`${dir}/warm`) ? readdirSync(`${dir}/warm`) : []);
+  const ready = (): Promise<unknown> =>
+    eventually(() => (pool.tick(), pool.readyCount === 1), { everyMs: 50, what: 'a driver that waits' });
+  const taken = (found: WarmDriver | ColdReason): WarmDriver => {
+    if ('dir' in found) return found;
+    throw new Error(found.coldReason);
+  };
+
+  it('gives a driver to one run, with the folder and the sandbox', async () => {
+    await ready();
+    const driver = taken(pool.take(spec()));
+    expect(isAlive(driver.process)).toBe(true);
+    expect(driver.dir).toBe(`${dir}/warm/${folders()[0]}`);
+    expect(pool.take(spec())).toEqual({ coldReason: 'No driver was ready.' });
+    pool.discardTaken(driver);
+    await eventually(() => folders().length === 0);
+    expect(isAlive(driver.process)).toBe(false);
+  });
+
+  it('replaces a driver by one with the heap of the last run', async () => {
+    await ready();
+    expect(pool.take(spec({ driver_memory: '2g' }))).toEqual({
+      coldReason: 'The drivers that were ready have another heap or other libraries.',
+    });
+    // It is not refilled at once, because the run needs the processor.
+    await eventually(() => (pool.tick(), folders().length === 0), { everyMs: 50 });
+  });
+
+  it('ends a driver once, so that its sandbox is not taken from the run that gets it next', async () => {
+    await ready();
+    const released: number[] = [];
+    const release = sandboxes.release.bind(sandboxes);
+    jest.spyOn(sandboxes, 'release').mockImplementation((index) => {
+      released.push(index);
+      release(index);
+    });
+    // The driver is useless for two reasons.
+    env = { MINE: '1' };
+    pool.apply({ count: 0, driver_memory: '1g', max_cpu_pressure: 100 });
+    await eventually(() => (pool.tick(), released.length > 0), { everyMs: 50 });
+    await pool.stop();
+    expect(released).toHaveLength(1);
+  });
+
+  it.each([
+    ['while the node takes no runs', () => (takesRuns = false)],
+    [
+      'while the processor is busier than allowed',
+      () => pool.apply({ count: 1, driver_memory: null, max_cpu_pressure: -1 }),
+    ],
+    ['if the control plane knows none', () => pool.apply(null)],
+  ])('starts none %s', async (_when, change) => {
+    change();
+    pool.tick();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    pool.tick();
+    expect(folders()).toEqual([]);
+  });
+
+  it('removes a driver that fails, and does not try again at once', async () => {
+    await pool.stop();
+    pool = poolWith(FAILS);
+    pool.tick();
+    expect(folders()).toHaveLength(1);
+    await eventually(() => (pool.tick(), folders().length === 0), { everyMs: 100 });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    pool.tick();
+    expect(folders()).toEqual([]);
+  });
+
+  it('ends the drivers of an earlier agent, except those of runs', async () => {
+    await ready();
+    const ofRun = taken(pool.take(spec()));
+    symlinkSync(ofRun.dir, `${dir}/runs/1`);
+    mkdirSync(`${dir}/warm/left`);
+    const next = poolWith(READY);
+    await next.restore();
+    expect(folders().map((name) => `${dir}/warm/${name}`)).toEqual([ofRun.dir]);
+    expect(isAlive(ofRun.process)).toBe(true);
+    pool.discardTaken(ofRun);
+  });
+});
