@@ -112,6 +112,8 @@ function startSpark(): ChildProcess {
       HOME: folder,
       JAVA_HOME: javaHome,
       SPARK_HOME: sparkHome,
+      // PySpark and Py4J are installed beside Spark, and not in the environment of the interpreter.
+      PYTHONPATH: dirname(sparkHome),
       SPARK_LOCAL_IP: '127.0.0.1',
     },
     stdio: ['pipe', 'pipe', openSync(join(folder, 'stderr'), 'w')],
