@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
@@ -71,13 +72,24 @@ export async function bundlePrograms(root) {
   await Promise.all([
     ...Object.keys(PROGRAMS).map((program) => assertAscii(join(outdir, `${program}.js`))),
     ...Object.keys(PROGRAMS).map((program) => shortenMap(join(outdir, `${program}.js.map`))),
-    build({
-      ...NODE,
-      absWorkingDir: root,
-      entryPoints: Object.keys(PROGRAMS).map((out) => ({ out, in: join(compiled, 'start.js') })),
-      outdir: join(root, 'dist'),
-    }),
+    ...Object.keys(PROGRAMS).map((program) => bundleStart(root, program)),
   ]);
+}
+
+/**
+ * Makes dist/<program>.js, which knows the hash of its bundle: a start would need as long to hash it as to read it.
+ * @param {string} root project folder
+ * @param {string} program
+ */
+async function bundleStart(root, program) {
+  const bundle = await readFile(join(root, 'dist', 'bundle', `${program}.js`));
+  await build({
+    ...NODE,
+    absWorkingDir: root,
+    entryPoints: [{ out: program, in: join(root, 'dist', 'src', 'start.js') }],
+    outdir: join(root, 'dist'),
+    define: { BUNDLE_HASH: JSON.stringify(createHash('sha256').update(bundle).digest('hex').slice(0, 16)) },
+  });
 }
 
 /** Entities and migrations, which the compiled sources find in their folders. */
