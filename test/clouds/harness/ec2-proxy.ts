@@ -50,6 +50,8 @@ export class Ec2Proxy {
   private faults: { action: string; fault: Ec2Fault; key: string | undefined; skip: number }[] = [];
   /** EC2's reasons of machines that ended without a request. */
   private readonly ends = new Map<string, { code: string; message: string }>();
+  /** The latest launch whose machines end at once. */
+  private stillbirth: Promise<unknown> = Promise.resolve();
   private server: LoopbackServer | null = null;
   private account = FIRST_ACCOUNT;
 
@@ -149,8 +151,14 @@ export class Ec2Proxy {
       if (fault === 'stillborn') await this.endAll(answer);
       return answer;
     };
-    if (token !== null) return this.once(`${action} ${token}`, body, work);
-    return action === 'DescribeInstances' ? work().then((answer) => this.withReasons(answer)) : work();
+    if (token !== null) {
+      const answer = this.once(`${action} ${token}`, body, work);
+      if (fault === 'stillborn') this.stillbirth = Promise.resolve(answer).catch(() => {});
+      return answer;
+    }
+    if (action !== 'DescribeInstances') return work();
+    // A machine that never ran must not be seen running, or a node would report from it.
+    return this.stillbirth.then(work).then((answer) => this.withReasons(answer));
   }
 
   /** Runs the work of a client token once. */
