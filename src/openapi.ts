@@ -9,18 +9,27 @@ import { packageVersion } from './platform/http/health/health.service';
 import { accessSnapshot } from './platform/http/access-snapshot';
 import { declaredOperations } from './platform/http/boot-checks';
 import { createOpenApiDocument } from './platform/http/openapi';
+import { type Descriptions, descriptionsOf } from './platform/http/assert-described';
 import { failProcess } from './platform/kernel/process/fail-process';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** Writes openapi.json and docs/access.md. With `--check`, it only compares them with this build and fails if they are stale. */
+/**
+ * Writes openapi.json and docs/access.md. With `--check`, it only compares them with this build and fails if they are stale.
+ * With `--count`, it only prints how many parts of the document have a description.
+ */
 async function main(): Promise<void> {
   const app = await createApi({ preview: true, http: readHttpConfig(new EnvReader({})) });
   // A preview has modules and classes but no providers, so these are created here.
   const discovery = new DiscoveryService(app.get(ModulesContainer));
   const operations = declaredOperations(discovery, new MetadataScanner(), new Reflector());
+  const document = createOpenApiDocument(app, packageVersion());
+  if (process.argv.includes('--count')) {
+    process.stdout.write(descriptionsOf(document).map(countOf).join(''));
+    return;
+  }
   const files = {
-    'openapi.json': `${JSON.stringify(createOpenApiDocument(app, packageVersion()), null, 2)}\n`,
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'docs/access.md': accessSnapshot(operations),
   };
   const stale = Object.entries(files).filter(([file, text]) => committed(file) !== text);
@@ -32,6 +41,13 @@ async function main(): Promise<void> {
   const names = stale.map(([file]) => file).join(' and ');
   process.stderr.write(`Stale: ${names}. Run: npm run build && npm run openapi\n`);
   process.exit(1);
+}
+
+/** Returns a line such as `property: 2466 of 2474`, followed by the names without a description. */
+function countOf({ kind, parts }: Descriptions): string {
+  const missing = parts.filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
+  const count = `${kind}: ${parts.length - missing.length} of ${parts.length} described`;
+  return `${[count, ...missing.map((name) => `  ${name}`)].join('\n')}\n`;
 }
 
 /** Returns the committed text. A missing file counts as different. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { keysToWire, keyToWire, toWire } from '../kernel/product/product-name';
+import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
 import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operation-document';
 import { TAGS } from './tags';
 
@@ -78,15 +78,23 @@ export function toOpenApi31(node: Json): Json {
     .map(([key, value]): [string, Json] => [key, wireValue(key, value)])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const schema = Object.fromEntries(entries);
-  return node['nullable'] === true ? allowNull(schema) : schema;
+  return node['nullable'] === true ? allowNull(schema) : plainReference(schema);
 }
 
-/** Gives enumerated values and the functions fields the product's configured name. */
+/** Replaces `allOf` with a single reference, which 3.0 needs beside a description, by the reference itself. */
+function plainReference(schema: { [key: string]: Json }): Json {
+  const { allOf, ...rest } = schema;
+  if (!Array.isArray(allOf) || allOf.length !== 1) return schema;
+  return { ...(allOf[0] as { [key: string]: Json }), ...rest };
+}
+
+/** Gives enumerated values, the functions fields and the descriptions that name them the product's configured name. */
 function wireValue(key: string, value: Json): Json {
   const texts = Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
   if (key === 'enum' && texts) return texts.map(toWire);
   if (key === 'required' && texts) return texts.map(keyToWire);
   if (key === 'example') return exampleToWire(value);
+  if (key === 'description' && typeof value === 'string') return textToWire(value);
   const converted = toOpenApi31(value);
   const isObject = typeof converted === 'object' && converted !== null && !Array.isArray(converted);
   return key === 'properties' && isObject ? keysToWire(converted) : converted;

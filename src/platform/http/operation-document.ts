@@ -63,6 +63,9 @@ export function sharedErrorName(status: string): string {
   return `Error${status}`;
 }
 
+/** Begins the section of an operation's description that says who may call it. */
+export const ACCESS_SECTION = '\n\n**Access:** ';
+
 /** The metadata key under which @nestjs/swagger keeps the documented parameters of a handler. */
 const API_PARAMETERS = 'swagger/apiParameters';
 
@@ -97,7 +100,7 @@ function documentationOf(options: OperationOptions): MethodDecorator {
     ApiOperation({
       operationId: options.id,
       summary: options.summary,
-      description: [describeAccess(options.access), options.description].filter(Boolean).join(' '),
+      description: `${options.description ?? ''}${ACCESS_SECTION}${describeAccess(options.access)}`.trim(),
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),

@@ -1,10 +1,11 @@
 import { Body, createParamDecorator, type ExecutionContext, Param, Query, type Type } from '@nestjs/common';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { meaningOf } from '../kernel/dto/field-meanings';
 import { invalid } from '../kernel/errors/domain-error';
 
 /** An int64 id in the path. It is read from the request, because the validation pipe would first convert `1e3` to a number. */
-export function IdParam(name: string): ParameterDecorator {
+export function IdParam(name: string, description?: string): ParameterDecorator {
   const decorate = createParamDecorator((_: unknown, context: ExecutionContext): number => {
     const value: unknown = context.switchToHttp().getRequest<Request>().params[name];
     if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
@@ -14,36 +15,38 @@ export function IdParam(name: string): ParameterDecorator {
   });
   return (target, key, index) => {
     decorate()(target, key, index);
-    documentId(name, target, key);
+    documentId(name, target, key, description);
   };
 }
 
 /** Documents an id in the path that the handler receives in another way. */
-export function documentId(name: string, target: object, key: string | symbol | undefined): void {
-  document(name, { type: 'integer', format: 'int64' }, target, key);
+export function documentId(name: string, target: object, key: string | symbol | undefined, description?: string): void {
+  document({ name, schema: { type: 'integer', format: 'int64' }, description }, target, key);
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A UUID in the path. */
-export function UuidParam(name: string): ParameterDecorator {
+export function UuidParam(name: string, description?: string): ParameterDecorator {
   const read = (text: string) => (UUID.test(text) ? text.toLowerCase() : undefined);
-  return pathText(name, { type: 'string', format: 'uuid' }, { read, rule: 'be a UUID' });
+  return pathText({ name, schema: { type: 'string', format: 'uuid' }, description }, { read, rule: 'be a UUID' });
 }
 
 const MAX_TEXT = 256;
 
 /** A name in the path, of at most 256 characters. */
-export function TextParam(name: string): ParameterDecorator {
+export function TextParam(name: string, description?: string): ParameterDecorator {
   const read = (text: string) => (text.trim() === '' || text.length > MAX_TEXT ? undefined : text);
   const rule = `have 1 to ${MAX_TEXT} characters`;
-  return pathText(name, { type: 'string', minLength: 1, maxLength: MAX_TEXT }, { read, rule });
+  const schema = { type: 'string', minLength: 1, maxLength: MAX_TEXT };
+  return pathText({ name, schema, description }, { read, rule });
 }
 
 /** One of the listed values in the path. */
-export function WordParam(name: string, words: readonly string[]): ParameterDecorator {
+export function WordParam(name: string, words: readonly string[], description?: string): ParameterDecorator {
   const read = (text: string) => words.find((word) => word === text);
-  return pathText(name, { type: 'string', enum: [...words] }, { read, rule: `be one of ${words.join(', ')}` });
+  const schema = { type: 'string', enum: [...words] };
+  return pathText({ name, schema, description }, { read, rule: `be one of ${words.join(', ')}` });
 }
 
 /** Rule for a text in the path. `read` returns undefined for a text that breaks it. */
@@ -52,7 +55,15 @@ interface TextRule {
   rule: string;
 }
 
-function pathText(name: string, schema: object, { read, rule }: TextRule): ParameterDecorator {
+/** A part of the path in the document. The default description is what fields of this name mean. */
+interface PathPart {
+  name: string;
+  schema: object;
+  description: string | undefined;
+}
+
+function pathText(part: PathPart, { read, rule }: TextRule): ParameterDecorator {
+  const { name } = part;
   const pipe = {
     transform: (value: unknown): string => {
       const found = typeof value === 'string' ? read(value) : undefined;
@@ -62,14 +73,16 @@ function pathText(name: string, schema: object, { read, rule }: TextRule): Param
   };
   return (target, key, index) => {
     Param(name, pipe)(target, key, index);
-    document(name, schema, target, key);
+    document(part, target, key);
   };
 }
 
-function document(name: string, schema: object, target: object, key: string | symbol | undefined): void {
+function document(part: PathPart, target: object, key: string | symbol | undefined): void {
   if (key === undefined) return;
+  const { name, schema, description = meaningOf(name, false) } = part;
   const descriptor = Object.getOwnPropertyDescriptor(target, key);
-  if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
+  if (descriptor)
+    ApiParam({ name, required: true, schema, ...(description && { description }) })(target, key, descriptor);
 }
 
 /** `@Query()` for a class in a variable, for which the compiler emits no type. */

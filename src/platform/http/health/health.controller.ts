@@ -2,16 +2,19 @@ import { Controller, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../kernel/auth/access';
 import { Field } from '../../kernel/dto/fields';
+import { About } from '../../kernel/dto/schemas';
 import { API_RELEASE } from '../openapi';
 import { Responses, Operation } from '../operation';
 import { HealthService } from './health.service';
 
+@About('Whether the API and what it depends on work.')
 export class HealthCheck {
   @Field.number({ description: 'Seconds since the process started' }) uptime: number;
   @Field.text({ description: 'OK, or the problems of dependencies' }) message: string;
-  @Field.timestamp() date: Date;
+  @Field.timestamp({ description: 'When the check was made' }) date: Date;
 }
 
+@About('Which version answers.')
 export class Version {
   @Field.text({ description: 'Version of the service' }) version: string;
   @Field.text({ description: "Release of the API's specification that it follows" }) api_release: string;

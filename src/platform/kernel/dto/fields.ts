@@ -1,12 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiProperty,
-  type ApiPropertyOptions,
-  ApiSchema,
-  type ApiSchemaOptions,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -28,6 +21,7 @@ import {
 } from 'class-validator';
 import { singleLine } from '../../../../libs/contracts/single-line';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
+import { meaningOf } from './field-meanings';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
 import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
 
@@ -35,6 +29,10 @@ export interface FieldOptions {
   /** The key may be absent. */
   optional?: boolean;
   nullable?: boolean;
+  /**
+   * Says what the value is, with its unit and bounds, and what null means. A field that means the same in every class is
+   * described in `FIELD_MEANINGS` instead.
+   */
   description?: string;
   example?: unknown;
   default?: unknown;
@@ -68,6 +66,9 @@ interface TextsOptions extends FieldOptions {
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
+const NAME_DESCRIPTION = `Name of the record: ${NAME_MEANING}. A name that another current record of its kind has is refused with 409`;
+/** Describes the end of a record's validity in responses. */
+const ENDED = 'Until when the record was valid, in ISO 8601; `infinity` while it is';
 // These patterns are published. Validators of other languages understand `\x` and plain classes, but neither `\p` nor
 // lookaheads.
 /* eslint-disable no-control-regex -- control characters are what is refused */
@@ -84,17 +85,19 @@ const MAX_LISTED_LENGTH = 256;
 function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
   const { optional = false, nullable = false } = options;
   const skip = (value: unknown) => (optional && value === undefined) || (nullable && value === null);
-  return applyDecorators(
-    ApiProperty({
-      ...schema,
-      required: !optional && options.default === undefined,
-      ...(nullable ? { nullable: true } : {}),
-      ...(options.description ? { description: options.description } : {}),
-      ...(options.example === undefined ? {} : { example: options.example }),
-      ...(options.default === undefined ? {} : { default: options.default }),
-    } as ApiPropertyOptions),
-    ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {}),
-  );
+  const documented = {
+    ...schema,
+    required: !optional && options.default === undefined,
+    ...(nullable ? { nullable: true } : {}),
+    ...(options.example === undefined ? {} : { example: options.example }),
+    ...(options.default === undefined ? {} : { default: options.default }),
+  };
+  const validate = ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {});
+  return (target, key) => {
+    const description = options.description ?? schema.description ?? meaningOf(String(key), nullable);
+    ApiProperty({ ...documented, ...(description ? { description } : {}) } as ApiPropertyOptions)(target, key);
+    validate(target, key);
+  };
 }
 
 /** Ids are numbers, or decimal strings as responses to writes have them. Anything else is left for the validator. */
@@ -161,14 +164,6 @@ function integer(
   );
 }
 
-/**
- * Shows an example request in the OpenAPI document. The examples run unchanged against a fresh quickstart, in the order of
- * the sections: their ids are those of lookups, 1 for the records of the quickstart's job, and the following ones.
- */
-export function Example(request: object): ClassDecorator {
-  return ApiSchema({ example: request } as ApiSchemaOptions);
-}
-
 /** Decorators of request and response fields. Each sets validation, conversion and OpenAPI schema at once. */
 export const Field = {
   int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
@@ -198,7 +193,10 @@ export const Field = {
       IsISO8601({ strict: true }, { message: '$property must be a date that exists' }),
     ),
   validityEnd: (options: FieldOptions = {}) =>
-    base({ nullable: true, ...options }, { type: 'string', description: 'ISO 8601, or infinity for a current record' }),
+    base(
+      { nullable: true, ...options },
+      { type: 'string', description: options.nullable === false ? ENDED : `${ENDED}; null means the same` },
+    ),
   boolean: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'boolean' }), IsBoolean()),
   text: (options: TextOptions = {}) =>
     applyDecorators(
@@ -221,10 +219,18 @@ export const Field = {
         : []),
     ),
   /** The name of a record in a request. */
-  name: (options: FieldOptions = {}) => Field.text({ ...options, pattern: NAME_PATTERN, meaning: NAME_MEANING }),
+  name: (options: FieldOptions = {}) =>
+    Field.text({ description: NAME_DESCRIPTION, ...options, pattern: NAME_PATTERN, meaning: NAME_MEANING }),
   /** An optional free text. Null clears it; a string must not be empty. */
   description: (options: FieldOptions = {}) =>
-    Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
+    Field.text({
+      optional: true,
+      nullable: true,
+      minLength: 1,
+      maxLength: 10_000,
+      description: 'Free text for people; null for none',
+      ...options,
+    }),
   /** A name from another system, on one line because it becomes part of that system's configurations and commands. */
   line: (options: FieldOptions & { filled?: boolean } = {}) =>
     Field.text({

@@ -1,4 +1,5 @@
 import { Field, Param } from './fields';
+import { About } from './schemas';
 
 export const MAX_PAGE = 1000;
 
@@ -10,7 +11,7 @@ export const MAX_ALL = 10_000;
 
 /** Query of a paged list. */
 export class PageQuery {
-  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: 'Records per page' })
+  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: `Records per page, at most ${MAX_PAGE}` })
   limit: number = 100;
 
   @Param.int32({ min: 1, default: 1, description: 'Number of the page, starting at 1' })
@@ -23,16 +24,17 @@ export class PageOrAllQuery extends PageQuery {
   all: boolean = false;
 }
 
+@About('Where a page lies in the whole list.')
 export class ResultSet {
-  @Field.int32() current_page: number;
+  @Field.int32({ description: 'Number of this page, starting at 1' }) current_page: number;
   @Field.int64({
     description: `Number of records; a lower bound if more than ${COUNTED_BEYOND} follow the page`,
   })
   total_objects: number;
   @Field.int32({ description: 'Pages of total_objects; grows from page to page if that is a lower bound' })
   total_pages: number;
-  @Field.int32() limit: number;
-  @Field.int32({ optional: true, description: 'Present if there is a further page' }) next_page?: number;
+  @Field.int32({ description: 'Records per page; with `all`, the number of records' }) limit: number;
+  @Field.int32({ optional: true, description: 'Number of the next page; absent on the last' }) next_page?: number;
 }
 
 export interface Page<T> {

@@ -1,12 +1,14 @@
 import type { AuditColumns, Moment, ValidityColumns } from '../persistence/columns';
 import { fieldShapes } from './field-shapes';
 import { Field } from './fields';
+import { About } from './schemas';
 
-/** The response `{message}`. */
+@About('Says what was done.')
 export class Message {
-  @Field.text() message: string;
+  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
 }
 
+@About('A user, as a record names its author.')
 export class UserRef {
   @Field.id() user_id: number;
   @Field.text() username: string;
@@ -33,7 +35,8 @@ export class WriteAudit {
   @Field.idText({ nullable: true }) modified_by_user_id: string | null;
   @Field.timestamp() last_update_date: Date;
   @Field.timestamp() from_date: Date;
-  @Field.timestamp({ nullable: true }) to_date: Date | null;
+  @Field.timestamp({ nullable: true, description: 'Until when the record was valid; null while it is' })
+  to_date: Date | null;
 }
 
 /** Names of the users who created and last changed a record. */

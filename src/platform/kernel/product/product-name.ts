@@ -22,6 +22,13 @@ export function toWire(value: string): string {
   return value.startsWith(`${INTERNAL}_`) ? `${configured}${value.slice(INTERNAL.length)}` : value;
 }
 
+/** Converts the values and keys of the code that a text names. The names of roles are the same everywhere. */
+export function textToWire(text: string): string {
+  return text
+    .replaceAll(/\bPLATFORM(?:_\w+)?\b(?! (?:ADMIN|BILLING))/g, toWire)
+    .replaceAll(/\bplatform_functions_\w+/g, keyToWire);
+}
+
 /** Converts an enumerated value of the wire to the code. */
 export function fromWire(value: string): string {
   if (value.toUpperCase() === configured.toUpperCase()) return INTERNAL;

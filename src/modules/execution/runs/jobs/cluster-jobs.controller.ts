@@ -17,6 +17,8 @@ export class ClusterJobsController {
     path: '/cluster/{cluster_id}/stop_all_jobs',
     id: 'stopAllClusterJobs',
     summary: 'Stop every job of a cluster that has been submitted',
+    description:
+      'Starts a workflow that stops every job and notebook instance of the cluster that is SUBMITTED or RUNNING, in all workspaces. It returns before they have ended.',
     tag: 'Clusters',
     access: Allow.tenant(CLUSTER_MANAGERS),
     response: Responses.one(CosiKillAllJobsResult),

@@ -33,6 +33,8 @@ export class JobConfsController {
     path: `${base}/job/confs/search`,
     id: 'searchJobConfs',
     summary: 'Search job configurations by part of the name',
+    description:
+      'Returns the configurations of the workspace whose name contains the text, in any letter case, newest first. A search that finds nothing is answered with 404.',
     tag,
     access: view,
     response: Responses.page(JobConfListItem),
@@ -46,6 +48,8 @@ export class JobConfsController {
     path: `${base}/job/confs`,
     id: 'listJobConfs',
     summary: 'List job configurations, newest first',
+    description:
+      'Returns the job configurations of the workspace with their newest job, newest first. Notebooks are listed by `listNotebookConfs`.',
     tag,
     access: view,
     response: Responses.page(JobConfListItem),
@@ -59,6 +63,8 @@ export class JobConfsController {
     path: `${base}/job/conf`,
     id: 'createJobConf',
     summary: 'Create a job configuration',
+    description:
+      'Stores what to run, on which cluster and with which settings; nothing runs yet. `createJob` runs it. The workspace must be enabled and the cluster must serve it. Each type needs its own fields: Python3 a `command`, Jar a `command` and a `class_name`, RAW_SCALA and SQL `rawScalaCode`, PLATFORM_FUNCTIONS a script and a function. Whether files exist is found out when the job runs. A name that the workspace already has is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -73,6 +79,8 @@ export class JobConfsController {
     path: `${base}/job/conf`,
     id: 'getJobConf',
     summary: 'Get a job configuration by id or name',
+    description:
+      'Returns one configuration of the workspace with all its settings. Enabled and disabled ones are found.',
     tag,
     access: view,
     response: Responses.one(JobConfRead),
@@ -86,6 +94,8 @@ export class JobConfsController {
     path: `${base}/job/conf`,
     id: 'updateJobConf',
     summary: 'Update a job configuration; jobs that were already submitted keep their settings',
+    description:
+      'Changes the sent fields. The workspace and the configuration must be enabled, else it is refused with 409. Jobs that were already submitted keep their settings; the next job has the new ones.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -105,6 +115,8 @@ export class JobConfsController {
     path: `${base}/job/conf`,
     id: 'deleteJobConf',
     summary: 'Delete a job configuration that has no unfinished jobs; its finished jobs stay readable',
+    description:
+      'Removes the configuration. It is refused with 409 while a job of it is unfinished. Its finished jobs and their logs stay readable.',
     tag,
     access: edit,
     response: Responses.message,
@@ -120,7 +132,8 @@ export class JobConfsController {
     path: `${base}/job/conf/export`,
     id: 'exportJobConf',
     summary: 'Export a job configuration as a JSON file (`JobConfExport`)',
-    description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
+    description:
+      'Sends a JSON file, a `JobConfExport`, which `importWorkspace` can read as part of a document. Conf values, Java properties and extra_info whose names look secret are exported empty.',
     tag,
     access: view,
     response: Responses.binary,
@@ -138,6 +151,7 @@ export class JobConfsController {
     path: `${base}/job/conf/enable`,
     id: 'enableJobConf',
     summary: 'Enable a job configuration',
+    description: 'Lets jobs of the configuration be submitted again. One that is already enabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -153,6 +167,8 @@ export class JobConfsController {
     path: `${base}/job/conf/disable`,
     id: 'disableJobConf',
     summary: 'Disable a job configuration, so that no new job of it can be submitted',
+    description:
+      'Keeps new jobs of the configuration from being submitted, and sets its to_date; submitted jobs continue. One that is already disabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),

@@ -44,6 +44,8 @@ export class JobsController {
     path: `${base}/jobs/search`,
     id: 'searchJobs',
     summary: 'Search jobs by part of the name of their configuration',
+    description:
+      'Returns the jobs of the workspace whose configuration has the text in its name, in any letter case, newest first.',
     tag,
     access: view,
     response: Responses.page(JobRead),
@@ -57,6 +59,8 @@ export class JobsController {
     path: `${base}/jobs`,
     id: 'listJobs',
     summary: 'List jobs, newest first',
+    description:
+      'Returns the jobs of the workspace, newest first; without filters, those of every configuration and cluster. Notebook instances are listed by `listNotebooks`.',
     tag,
     access: view,
     response: Responses.page(JobRead),
@@ -71,7 +75,7 @@ export class JobsController {
     id: 'createJob',
     summary: 'Run a job',
     description:
-      'The job can use your own secrets: those that its cluster names, and those that open its catalog. Everyone who may edit the file, the configuration or the cluster of the job decides which code can read them.',
+      'Submits a run of the configuration. The job waits as SUBMITTED until a node of the cluster has a free slot; a STOPPED cluster is started for it. Follow it with `getJob` and `getJobLog`. It is refused with 409 if the configuration, the workspace or the cluster is disabled, if the cluster is DESTROYED or in ERROR, or if `max_concurrency` jobs are unfinished.\n\nThe job can use your own secrets: those that its cluster names, and those that open its catalog. Everyone who may edit the file, the configuration or the cluster of the job decides which code can read them.',
     tag,
     access: Allow.workspace('RUN'),
     response: Responses.one(JobCreated),
@@ -86,6 +90,8 @@ export class JobsController {
     path: `${base}/job/kill/{job_id}`,
     id: 'killJob',
     summary: 'Stop a job; it is killed if it does not end within its grace period',
+    description:
+      'Requests the end of a job that is SUBMITTED or RUNNING; others are refused with 409. The job becomes STOPPING and then STOPPED; one that does not end within its grace period is KILLED.',
     tag,
     access: Allow.workspace('RUN'),
     response: Responses.one(JobKill),
@@ -101,6 +107,8 @@ export class JobsController {
     path: `${base}/job/workflow_job_instance_details/{job_application_id}`,
     id: 'getJobWorkflowDetails',
     summary: "Get the workflow of a job by Spark's application id",
+    description:
+      "Finds the newest job of the workspace with Spark's application id, as Spark's own pages and logs show it, and returns it with the states of its workflow.",
     tag,
     access: view,
     response: Responses.one(JobWorkflowDetails),
@@ -117,6 +125,8 @@ export class JobsController {
     path: `${base}/job/{job_id}`,
     id: 'getJob',
     summary: 'Get a job',
+    description:
+      'Returns the job with its status, which changes until the job has ended, and the reason of its end. Poll it every few seconds to wait for a job.',
     tag,
     access: view,
     response: Responses.one(JobRead),
@@ -130,6 +140,7 @@ export class JobsController {
     path: `${base}/job/{job_id}/status`,
     id: 'getJobStatus',
     summary: 'Get the status history of a job',
+    description: 'Returns every status that the job has had, with times and reasons, oldest first.',
     tag,
     access: view,
     response: Responses.one(JobStatusHistory),
@@ -144,7 +155,7 @@ export class JobsController {
     id: 'getJobLog',
     summary: 'Get a log of a job, while it runs or afterwards',
     description:
-      "`events` is the Spark event log of the job's first application, one JSON object per line. Spark's History Server can read it.",
+      "Sends a log as text: `stdout`, `stderr`, or `events`, the Spark event log of the job's first application with one JSON object per line, which Spark's History Server can read. The log of a job that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` after the end of the job.",
     tag,
     access: view,
     response: Responses.text,
@@ -165,7 +176,7 @@ export class JobsController {
     id: 'getJobMetrics',
     summary: 'Get metrics of the Spark application of a job, while it runs or afterwards',
     description:
-      "An extension of this platform. The metrics are read from the Spark event log of the job's first application. The lists are empty until that application has started, and after the log was removed at the end of its retention.",
+      "An extension of this platform. Returns stages, executors and totals from the Spark event log of the job's first application. The lists are empty until that application has started, and after the log was removed at the end of its retention.",
     tag,
     access: view,
     response: Responses.one(JobMetrics),
@@ -179,6 +190,7 @@ export class JobsController {
     path: `${base}/job/{job_id}/workflow/errors`,
     id: 'listJobWorkflowErrors',
     summary: 'List the errors of the workflow of a job',
+    description: 'Returns why a job is ERROR or TERMINATED, as one entry. The list of any other job is empty.',
     tag,
     access: view,
     response: Responses.page(WorkflowErrorRead),

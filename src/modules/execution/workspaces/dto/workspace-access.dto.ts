@@ -1,6 +1,7 @@
 import { WORKSPACE_PERMISSIONS } from '../../../../platform/kernel/auth/roles';
 import { ReadAudit, Validity, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../platform/kernel/dto/schemas';
 import { PageQuery, ResultSet } from '../../../../platform/kernel/dto/page';
 import { GroupRead, UserRead } from '../../../foundation/iam';
 import { WorkspaceRef } from './workspace.dto';

@@ -1,5 +1,6 @@
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../platform/kernel/dto/schemas';
 import { PageOrAllQuery, PageQuery } from '../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 

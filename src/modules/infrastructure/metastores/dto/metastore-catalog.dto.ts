@@ -1,6 +1,7 @@
 import { MAX_FILE_BYTES } from '../../../../../libs/metastore-clients/configuration-file';
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { CATALOG_TYPES } from '../../../foundation/reference-data';

@@ -1,4 +1,5 @@
-import { Example, Field } from '../../../../platform/kernel/dto/fields';
+import { Field } from '../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../platform/kernel/dto/schemas';
 import {
   CATALOG_TYPES,
   type CatalogTypeName,

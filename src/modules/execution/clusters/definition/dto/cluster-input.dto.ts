@@ -1,4 +1,5 @@
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';

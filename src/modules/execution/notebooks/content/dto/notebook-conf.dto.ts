@@ -1,8 +1,9 @@
-import { ApiSchema, type ApiSchemaOptions, IntersectionType, PickType } from '@nestjs/swagger';
+import { IntersectionType, PickType } from '@nestjs/swagger';
 import { SHOWN_TYPES } from '../../../../../../libs/notebooks/outputs';
 import { invalid } from '../../../../../platform/kernel/errors/domain-error';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example, KeepsUnknownKeys } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../../platform/kernel/dto/selector';
 import {
@@ -117,8 +118,7 @@ export class NotebookOutput {
   @Field.text({ description: 'Text, HTML, or the data URL of an image' }) Celloutput: string;
 }
 
-/** Unknown keys are kept. */
-@ApiSchema({ additionalProperties: true } as ApiSchemaOptions)
+@KeepsUnknownKeys()
 export class NotebookCell {
   @Field.text({
     minLength: 1,

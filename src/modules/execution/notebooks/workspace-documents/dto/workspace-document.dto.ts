@@ -1,4 +1,5 @@
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { JobConfExport } from '../../../runs';
 import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';

@@ -1,7 +1,9 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import type { Meaning } from '../../../../../platform/kernel/dto/field-meanings';
+import { About, Example, FieldsMean } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../../clusters';
@@ -13,21 +15,97 @@ const setting = { optional: true, nullable: true, minLength: 1 } as const;
 const limit = { min: 0, description: 'Maximum number of unfinished runs at a time; 0 means no limit' } as const;
 const count = { optional: true, nullable: true, min: 1, max: 100_000 } as const;
 
+const OF_OTHER_TYPES = 'for jobs of other types';
+const NONE = 'for none';
+const OF_SPARK = "for Spark's default";
+const FILE =
+  'a path in the workspace, a full_file_path of the object storage manager of the cluster, or a URI that Spark reads';
+
+/** Meanings of the settings of a job configuration, in requests and responses. */
+const SETTINGS: Record<keyof JobSettings, Meaning> = {
+  deploy_mode: { is: 'In both modes, the driver runs on a node of the cluster', null: 'means the same' },
+  class_name: { is: 'Main class of a Jar job', null: OF_OTHER_TYPES },
+  command: { is: `The program of a Python3 or Jar job: ${FILE}`, null: OF_OTHER_TYPES },
+  arguments: { is: 'Arguments of the program, split like in a POSIX shell but without expansions', null: NONE },
+  rawScalaCode: { is: 'Source text of RAW_SCALA and SQL jobs, at most 1,000,000 characters', null: OF_OTHER_TYPES },
+  extra_info: { is: 'Free JSON of clients, which the platform keeps and does not use', null: NONE },
+  job_timeout_min: { is: 'Minutes after which a run is ended as TERMINATED', null: 'for no limit' },
+  files: { is: `Files that the program can read. Each is ${FILE}; a URI must not contain a comma`, null: NONE },
+  properties_file: { is: 'Files with Spark properties, found like `files`; those in `conf` win', null: NONE },
+  conf: {
+    is: 'Spark properties, each as key=value, except those that the platform sets; blanks are part of the value',
+    null: NONE,
+  },
+  packages: { is: 'Maven coordinates (group:artifact:version) of libraries of the driver and executors', null: NONE },
+  repositories: { is: 'URLs of dependency repositories that the tenant has, for `packages`', null: NONE },
+  jars: { is: 'Jar files of the driver and executors, found like `files`', null: NONE },
+  archives: {
+    is:
+      'Archives for the driver and executors, found like `files`; `path#folder` unpacks one to that folder in their working ' +
+      'directory',
+    null: NONE,
+  },
+  driver_memory: { is: 'Heap of the driver, such as 512m or 2g', null: "for the job's share of the node's memory" },
+  driver_java_options: { is: "Options of the driver's JVM", null: NONE },
+  driver_library_path: { is: 'Path at which the driver finds native libraries', null: OF_SPARK },
+  driver_class_path: { is: 'Entries before the class path of the driver', null: NONE },
+  executor_memory: { is: 'Heap of each executor, such as 512m or 2g', null: OF_SPARK },
+  principal: { is: 'Kerberos principal that the job authenticates as, with `keytab`', null: NONE },
+  keytab: {
+    is: 'Kerberos keytab of the principal: a file of the workspace, or `file:///path` on the nodes',
+    null: NONE,
+  },
+  queue: { is: "Passed to Spark as its queue, which Spark's own cluster manager does not use", null: NONE },
+  driver_cores: { is: 'Passed to Spark as the cores of the driver, 1 to 100,000', null: OF_SPARK },
+  total_executor_cores: { is: 'Cores of all executors together, 1 to 100,000', null: 'for no limit of its own' },
+  executor_cores: { is: 'Cores of each executor, 1 to 100,000', null: OF_SPARK },
+  num_executors: {
+    is: 'Number of executors, with `executor_cores` (1 if absent) each; ignored if `total_executor_cores` is set',
+    null: OF_SPARK,
+  },
+  platform_functions_project_path: {
+    is: "Folder of the workspace that a run of a function gets, on Python's path",
+    null: 'for the folder of the script',
+  },
+  platform_functions_script_path: { is: 'The .py file of the workspace that has the function', null: OF_OTHER_TYPES },
+  platform_functions_function_name: {
+    is: 'Name of the Python function in the script, at most 128 characters',
+    null: OF_OTHER_TYPES,
+  },
+  platform_functions_requirements: {
+    is: 'Packages for pip that only the run gets: lines of requirements, or the path of a .txt file of the workspace',
+    null: NONE,
+  },
+  platform_functions_max_request_concurrency: { is: 'Calls at a time, 1 to 64', null: 'for 4' },
+  platform_functions_request_timeout_sec: {
+    is: 'Seconds, 1 to 3,600, after which a call is ended and its Spark jobs are cancelled',
+    null: 'for 60',
+  },
+  platform_functions_idle_timeout_sec: {
+    is: 'Seconds without a call after which the run ends as DONE',
+    null: 'if it never does',
+  },
+  platform_functions_example_request_body: {
+    is: 'JSON that the OpenAPI document of the function shows as an example of a call',
+    null: NONE,
+  },
+};
+
 /** Settings of a job configuration under their contract names. */
+@FieldsMean(SETTINGS)
 export class JobSettings {
   @Field.oneOf(['client', 'cluster'], {
     ...text,
-    description: 'In both modes the driver runs on a node of the cluster',
   })
   deploy_mode?: string | null;
   @Field.text(text) class_name?: string | null;
   @Field.text(text) command?: string | null;
-  @Field.text({ ...text, description: 'Arguments of the program, split like in a POSIX shell but without expansions' })
+  @Field.text(text)
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
   })
   arguments?: string | null;
-  @Field.text({ ...text, maxLength: 1_000_000, description: 'Source text of RAW_SCALA and SQL jobs' })
+  @Field.text({ ...text, maxLength: 1_000_000 })
   rawScalaCode?: string | null;
   @Field.map(text) extra_info?: Record<string, unknown> | null;
   @Field.int64({
@@ -35,30 +113,18 @@ export class JobSettings {
     nullable: true,
     min: 1,
     max: 1_000_000,
-    description: 'Minutes after which a run is ended',
   })
   job_timeout_min?: number | null;
-  @Field.texts({
-    ...text,
-    description: 'Each entry is a path in the workspace or a URI; a URI must not contain a comma',
-  })
+  @Field.texts(text)
   files?: string[] | null;
   @Field.texts(text) properties_file?: string[] | null;
-  @Field.texts({
-    ...text,
-    description:
-      'Spark properties, each as key=value, except those that the platform sets; blanks are part of the value',
-  })
+  @Field.texts(text)
   conf?: string[] | null;
-  @Field.texts({ ...text, description: 'Maven coordinates' }) packages?: string[] | null;
-  @Field.texts({ ...text, description: 'URLs of dependency repositories that the tenant has' })
+  @Field.texts(text) packages?: string[] | null;
+  @Field.texts(text)
   repositories?: string[] | null;
-  @Field.texts({ ...text, description: 'Like `files`' }) jars?: string[] | null;
-  @Field.texts({
-    ...text,
-    description:
-      '`path#folder` unpacks the archive to that folder in the working directory of the driver and of executors',
-  })
+  @Field.texts(text) jars?: string[] | null;
+  @Field.texts(text)
   archives?: string[] | null;
   @Field.text(setting) driver_memory?: string | null;
   @Field.text(setting) driver_java_options?: string | null;
@@ -66,17 +132,13 @@ export class JobSettings {
   @Field.text(setting) driver_class_path?: string | null;
   @Field.text(setting) executor_memory?: string | null;
   @Field.text(setting) principal?: string | null;
-  @Field.text({ ...setting, description: 'A file of the workspace, or `file:///path` on the nodes' })
+  @Field.text(setting)
   keytab?: string | null;
   @Field.text(setting) queue?: string | null;
   @Field.int64(count) driver_cores?: number | null;
   @Field.int64(count) total_executor_cores?: number | null;
   @Field.int64(count) executor_cores?: number | null;
-  @Field.int64({
-    ...count,
-    description:
-      'Number of executors, with `executor_cores` (1 if absent) each; ignored if `total_executor_cores` is set',
-  })
+  @Field.int64(count)
   num_executors?: number | null;
   @Field.text(text) platform_functions_project_path?: string | null;
   @Field.text(text) platform_functions_script_path?: string | null;
@@ -97,22 +159,37 @@ const ALIASES = {
 } as const;
 
 class JobConfBody extends JobSettings {
-  @Field.id({ optional: true }) cluster_id?: number;
-  @Field.text({ optional: true, minLength: 1 }) cluster_name?: string;
-  @Field.text({ ...text, description: 'Alias of class_name' }) job_class_name?: string | null;
-  @Field.text({ ...text, description: 'Alias of command' }) job_command?: string | null;
-  @Field.text({ ...text, description: 'Alias of arguments' })
+  @Field.id({
+    optional: true,
+    description: 'Id of the cluster on which the configuration runs; it must serve the workspace',
+  })
+  cluster_id?: number;
+  @Field.text({
+    optional: true,
+    minLength: 1,
+    description: 'Name of the cluster on which the configuration runs, instead of its id',
+  })
+  cluster_name?: string;
+  @Field.text({ ...text, description: 'Older name of class_name, which wins if both are sent; null like there' })
+  job_class_name?: string | null;
+  @Field.text({ ...text, description: 'Older name of command, which wins if both are sent; null like there' })
+  job_command?: string | null;
+  @Field.text({ ...text, description: 'Older name of arguments, which wins if both are sent; null like there' })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
   })
   job_arguments?: string | null;
-  @Field.text({ ...text, description: 'Alias of rawScalaCode' }) job_rawScalaCode?: string | null;
+  @Field.text({ ...text, description: 'Older name of rawScalaCode, which wins if both are sent; null like there' })
+  job_rawScalaCode?: string | null;
 }
 
 /** A job configuration in a document: without ids and cluster. Conf values that look secret are empty. */
+@About(
+  'A job configuration in a document: without ids and cluster. Values of conf, Java properties and extra_info whose names look secret are empty.',
+)
 export class JobConfExport extends JobSettings {
-  @Field.name() name: string;
-  @Field.oneOf(JOB_LANGUAGES) job_type: string;
+  @Field.name({ description: 'Name of the configuration, by which an import finds an existing one' }) name: string;
+  @Field.oneOf(JOB_LANGUAGES, { description: 'Type of the job' }) job_type: string;
   @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
 }
 
@@ -126,13 +203,22 @@ export class JobConfExport extends JobSettings {
   driver_memory: '512m',
   executor_memory: '512m',
 })
+@About('What to run, on which cluster and with which settings. One of cluster_id and cluster_name is required.')
 export class CreateJobConf extends JobConfBody {
   @Field.name() name: string;
   @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
-  @Field.oneOf(JOB_LANGUAGES, { optional: true }) job_type?: string;
+  @Field.oneOf(JOB_LANGUAGES, {
+    optional: true,
+    description:
+      'Type of the job. If it is absent, the job is RAW_SCALA if it has rawScalaCode, else Python3 if command ends with .py, else Jar',
+  })
+  job_type?: string;
 }
 
 @Example({ executor_memory: '512m', driver_memory: '512m' })
+@About(
+  'Changes of a job configuration; at least one. Absent fields keep their values; null clears a field. The type of the job cannot be changed.',
+)
 export class UpdateJobConf extends JobConfBody {
   @Field.name({ optional: true }) name?: string;
   @Field.int64({ ...limit, optional: true }) max_concurrency?: number;
@@ -191,10 +277,12 @@ export class JobConfSelector extends RecordSelectorQuery('job_conf') {}
 export class JobConfListQuery extends PageQuery {
   @Param.boolean({ description: 'true lists enabled configurations, false disabled ones; both if absent' })
   enable?: boolean;
-  @Param.ids() cluster_ids?: number[];
-  @Param.someOf(JOB_TYPES) job_type?: string[];
-  @Param.someOf(JOB_LANGUAGE_FILTERS) job_type_langs?: string[];
-  @Param.someOf(RUN_STATUSES) last_run_status?: string[];
+  @Param.ids({ description: 'Only configurations of these clusters' }) cluster_ids?: number[];
+  @Param.someOf(JOB_TYPES, { description: 'Only configurations of these types' }) job_type?: string[];
+  @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only configurations in these languages' })
+  job_type_langs?: string[];
+  @Param.someOf(RUN_STATUSES, { description: 'Only configurations whose newest job has one of these statuses' })
+  last_run_status?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
 }
@@ -203,25 +291,30 @@ export class JobConfSearchQuery extends JobConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) job_conf_name: string;
 }
 
+@About('Type and language of a job or notebook.')
 export class JobTypeRef {
-  @Field.text() job_type: string;
-  @Field.text() language: string;
+  @Field.text({ description: 'Type, such as SPARK_JOB, NOTEBOOK, THRIFT_SQL or PLATFORM_FUNCTIONS' }) job_type: string;
+  @Field.text({ description: 'Language: RAW_SCALA, Jar, Python3, SQL or, of notebooks, Scala' }) language: string;
 }
 
+@About('The cluster on which a configuration runs.')
 export class JobClusterInfo {
   @Field.id() cluster_id: number;
-  @Field.text() name: string;
-  @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
-  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
-  @Field.int64({ nullable: true }) instance_size: number | null;
+  @Field.text({ description: 'Name of the cluster' }) name: string;
+  @Field.oneOf(CLUSTER_STATUSES, { description: 'State of the cluster now' }) cluster_status: string;
+  @Field.oneOf(CLUSTER_TYPES, { description: 'How Spark runs on the nodes of the cluster' }) cluster_type: string;
+  @Field.int64({ nullable: true, description: 'Number of nodes that the cluster has now; null if it is not known' })
+  instance_size: number | null;
 }
 
+@About('The newest job of a configuration.')
 export class LastJobRun {
   @Field.id() job_id: number;
-  @Field.oneOf(RUN_STATUSES) job_status: string;
+  @Field.oneOf(RUN_STATUSES, { description: 'Status of the job now' }) job_status: string;
 }
 
 /** Settings in responses, where every key is present. */
+@FieldsMean(SETTINGS)
 export class JobSettingsAnswer {
   @Field.oneOf(['client', 'cluster'], { nullable: true }) deploy_mode: string | null;
   @Field.text({ nullable: true }) class_name: string | null;
@@ -249,16 +342,20 @@ export class JobSettingsAnswer {
   @Field.text({ nullable: true }) queue: string | null;
 }
 
+@About('The job configuration as it was when the job was submitted.')
 export class JobConfSummary extends JobSettingsAnswer {
   @Field.id() job_conf_id: number;
-  @Field.text() name: string;
-  @Field.object(() => JobTypeRef) spark_job_type: JobTypeRef;
+  @Field.text({ description: 'Name of the configuration when the job was submitted' }) name: string;
+  @Field.object(() => JobTypeRef, { description: 'Type and language of the job' }) spark_job_type: JobTypeRef;
 }
 
+@FieldsMean(SETTINGS)
 class JobConfOwn extends JobSettingsAnswer {
-  @Field.text() name: string;
-  @Field.int64() max_concurrency: number;
-  @Field.object(() => JobTypeRef) spark_job_type: JobTypeRef;
+  @Field.text({ description: 'Name of the configuration, unique in the workspace' }) name: string;
+  @Field.int64({ description: 'Maximum number of unfinished runs at a time; 0 means no limit' })
+  max_concurrency: number;
+  @Field.object(() => JobTypeRef, { description: 'Type and language of the job, which cannot be changed' })
+  spark_job_type: JobTypeRef;
   @Field.int64({ nullable: true }) job_timeout_min: number | null;
   @Field.map({ nullable: true }) extra_info: Record<string, unknown> | null;
   @Field.text({ nullable: true }) platform_functions_project_path: string | null;
@@ -272,17 +369,25 @@ class JobConfOwn extends JobSettingsAnswer {
   @Field.uuid() tenant_id: string;
 }
 
+@About('A job configuration: what to run, on which cluster and with which settings.')
 export class JobConfRead extends IntersectionType(JobConfOwn, ReadAudit) {
   @Field.id() job_conf_id: number;
   @Field.id() cluster_id: number;
   @Field.id() workspace_id: number;
-  @Field.object(() => JobClusterInfo) cluster_info: JobClusterInfo;
+  @Field.object(() => JobClusterInfo, { description: 'The cluster on which the configuration runs' })
+  cluster_info: JobClusterInfo;
 }
 
+@About('A job configuration in a list, with its newest job.')
 export class JobConfListItem extends JobConfRead {
-  @Field.object(() => LastJobRun, { nullable: true }) last_job_run: LastJobRun | null;
+  @Field.object(() => LastJobRun, {
+    nullable: true,
+    description: 'The newest job of the configuration; null if there is none',
+  })
+  last_job_run: LastJobRun | null;
 }
 
+@About('A job configuration after a change. Ids are decimal texts.')
 export class JobConfWrite extends IntersectionType(JobConfOwn, WriteAudit) {
   @Field.idText() job_conf_id: string;
   @Field.idText() cluster_id: string;

@@ -1,41 +1,54 @@
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';
 import { RUN_STATUSES } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 
 @Example({ job_conf_name: 'example-job' })
+@About('Which configuration to run. One of job_conf_id and job_conf_name is required.')
 export class CreateJob {
   @Field.id({ optional: true }) job_conf_id?: number;
-  @Field.text({ optional: true, minLength: 1 }) job_conf_name?: string;
-  @Field.text({ optional: true, nullable: true, description: 'Arguments for this run only' }) arguments?: string | null;
-  @Field.texts({ optional: true, nullable: true, description: 'Spark properties for this run only, each as key=value' })
+  @Field.text({ optional: true, minLength: 1, description: 'Name of the job configuration, instead of its id' })
+  job_conf_name?: string;
+  @Field.text({
+    optional: true,
+    nullable: true,
+    description: 'Arguments for this run only, instead of those of the configuration; null or absent for those',
+  })
+  arguments?: string | null;
+  @Field.texts({
+    optional: true,
+    nullable: true,
+    description:
+      'Spark properties for this run only, each as key=value, which win over those of the configuration and the cluster; null for none',
+  })
   conf?: string[] | null;
 }
 
 export class JobListQuery extends PageQuery {
-  @Param.id() cluster_id?: number;
-  @Param.ids() cluster_ids?: number[];
-  @Param.id() job_conf_id?: number;
-  @Param.text() job_conf_name?: string;
-  @Param.ids() job_conf_ids?: number[];
-  @Param.someOf(RUN_STATUSES) job_status?: string[];
-  @Param.someOf(JOB_TYPES) job_type?: string[];
-  @Param.someOf(JOB_LANGUAGE_FILTERS) job_type_langs?: string[];
+  @Param.id({ description: 'Only jobs on this cluster' }) cluster_id?: number;
+  @Param.ids({ description: 'Only jobs on these clusters, in addition to cluster_id' }) cluster_ids?: number[];
+  @Param.id({ description: 'Only jobs of this configuration' }) job_conf_id?: number;
+  @Param.text({ description: 'Only jobs of the configuration with this name' }) job_conf_name?: string;
+  @Param.ids({ description: 'Only jobs of these configurations, in addition to job_conf_id' }) job_conf_ids?: number[];
+  @Param.someOf(RUN_STATUSES, { description: 'Only jobs with one of these statuses' }) job_status?: string[];
+  @Param.someOf(JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
+  @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only jobs in these languages' }) job_type_langs?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
 }
 
 export class JobSearchQuery extends PageQuery {
   @Param.text({ optional: false, description: 'Part of the name of the configuration' }) job_conf_name: string;
-  @Param.id() cluster_id?: number;
-  @Param.ids() cluster_ids?: number[];
-  @Param.id() job_conf_id?: number;
-  @Param.ids() job_conf_ids?: number[];
-  @Param.someOf(RUN_STATUSES) job_status?: string[];
-  @Param.someOf(JOB_TYPES) job_type?: string[];
-  @Param.someOf(JOB_LANGUAGE_FILTERS) job_type_langs?: string[];
+  @Param.id({ description: 'Only jobs on this cluster' }) cluster_id?: number;
+  @Param.ids({ description: 'Only jobs on these clusters, in addition to cluster_id' }) cluster_ids?: number[];
+  @Param.id({ description: 'Only jobs of this configuration' }) job_conf_id?: number;
+  @Param.ids({ description: 'Only jobs of these configurations, in addition to job_conf_id' }) job_conf_ids?: number[];
+  @Param.someOf(RUN_STATUSES, { description: 'Only jobs with one of these statuses' }) job_status?: string[];
+  @Param.someOf(JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
+  @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only jobs in these languages' }) job_type_langs?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
 }
@@ -57,44 +70,69 @@ export class JobLogQuery {
   follow: boolean = false;
 }
 
+@About('The new job. Ids are decimal texts.')
 export class JobCreated extends WriteAudit {
   @Field.idText() job_id: string;
   @Field.idText() job_conf_id: string;
-  @Field.idText() cluster_id: string;
+  @Field.idText({ description: 'Id of the cluster on which the job runs' }) cluster_id: string;
   @Field.idText() workspace_id: string;
-  @Field.oneOf(RUN_STATUSES) job_status: string;
-  @Field.text({ nullable: true }) arguments: string | null;
-  @Field.texts({ nullable: true }) conf: string[] | null;
+  @Field.oneOf(RUN_STATUSES, { description: 'Status of the new job: always SUBMITTED' }) job_status: string;
+  @Field.text({
+    nullable: true,
+    description: 'Arguments that the request gave for this run only; null if it gave none',
+  })
+  arguments: string | null;
+  @Field.texts({
+    nullable: true,
+    description: 'Spark properties that the request gave for this run only; null if it gave none',
+  })
+  conf: string[] | null;
   @Field.uuid() tenant_id: string;
 }
 
+@About('State of the workflow of a run, which is derived from the status of the run.')
 export class JobWorkflowStatus {
   @Field.id() workflow_job_instance_id: number;
   @Field.id() workflow_job_id: number;
-  @Field.text() status: string;
-  @Field.timestamp() from_date: Date;
-  @Field.text() to_date: Date | string;
+  @Field.text({
+    description:
+      'EXECUTING until the run has ended; then DONE, ERROR, or TERMINATED for a run that was stopped or ended by the platform',
+  })
+  status: string;
+  @Field.timestamp({ description: 'When the run was submitted' }) from_date: Date;
+  @Field.text({ description: 'When the run ended, in ISO 8601; `infinity` until then' }) to_date: Date | string;
 }
 
+@About('The workflow of a run.')
 export class JobWorkflow {
-  @Field.object(() => JobWorkflowStatus) workflow_job_instance_status: JobWorkflowStatus;
+  @Field.object(() => JobWorkflowStatus, { description: 'State of the workflow' })
+  workflow_job_instance_status: JobWorkflowStatus;
 }
 
+@About('State of the workflow of a run, with its earlier states.')
 export class JobWorkflowStates extends JobWorkflowStatus {
   @Field.texts({ description: 'Earlier states of the workflow, oldest first' })
   previous_status: string[];
 }
 
+@About('The workflow of a run, with its earlier states.')
 export class JobWorkflowWithStates {
-  @Field.object(() => JobWorkflowStates) workflow_job_instance_status: JobWorkflowStates;
+  @Field.object(() => JobWorkflowStates, { description: 'State of the workflow' })
+  workflow_job_instance_status: JobWorkflowStates;
 }
 
+@About("A job, found by Spark's application id, with the states of its workflow.")
 export class JobWorkflowDetails extends ReadAudit {
   @Field.id() job_id: number;
   @Field.text({ description: "Spark's application id" }) job_application_id: string;
-  @Field.oneOf(RUN_STATUSES) job_status: string;
+  @Field.oneOf(RUN_STATUSES, {
+    description:
+      'Status of the job: SUBMITTED and RUNNING, then STOPPING and KILLING while it is being stopped; DONE, ERROR, TERMINATED, STOPPED and KILLED are final',
+  })
+  job_status: string;
   @Field.id() cluster_id: number;
-  @Field.object(() => JobWorkflowWithStates) workflow_job_instance_details: JobWorkflowWithStates;
+  @Field.object(() => JobWorkflowWithStates, { description: 'The workflow of the job' })
+  workflow_job_instance_details: JobWorkflowWithStates;
   @Field.uuid() tenant_id: string;
 }
 
@@ -116,39 +154,74 @@ export class RunRead extends ReadAudit {
   cold_reason: string | null;
 }
 
+@About('A job: one run of a job configuration on its cluster.')
 export class JobRead extends RunRead {
   @Field.id() job_id: number;
-  @Field.text({ nullable: true, description: "Spark's application id" }) job_application_id: string | null;
-  @Field.oneOf(RUN_STATUSES) job_status: string;
-  @Field.id() cluster_id: number;
-  @Field.object(() => JobClusterInfo) cluster_info: JobClusterInfo;
+  @Field.text({ nullable: true, description: "Spark's application id; null until the application has started" })
+  job_application_id: string | null;
+  @Field.oneOf(RUN_STATUSES, {
+    description:
+      'Status of the job: SUBMITTED and RUNNING, then STOPPING and KILLING while it is being stopped; DONE, ERROR, TERMINATED, STOPPED and KILLED are final',
+  })
+  job_status: string;
+  @Field.id({ description: 'Id of the cluster on which the job runs' }) cluster_id: number;
+  @Field.object(() => JobClusterInfo, { description: 'The cluster on which the job runs' })
+  cluster_info: JobClusterInfo;
   @Field.id() workspace_id: number;
-  @Field.object(() => JobConfSummary) job_conf: JobConfSummary;
-  @Field.text({ nullable: true }) arguments: string | null;
-  @Field.texts({ nullable: true }) conf: string[] | null;
-  @Field.int32({ nullable: true, description: 'Exit code of spark-submit; null until it has ended' }) exit_code:
-    | number
-    | null;
-  @Field.text({ nullable: true, description: 'Stable code for why the run ended' }) reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why the run ended' }) reason: string | null;
-  @Field.object(() => JobWorkflow, { nullable: true }) workflow_job_instance_details: JobWorkflow | null;
+  @Field.object(() => JobConfSummary, {
+    description: 'The configuration as it was when the job was submitted; later changes do not reach the job',
+  })
+  job_conf: JobConfSummary;
+  @Field.text({
+    nullable: true,
+    description: 'Arguments that were given for this run only; null if those of the configuration apply',
+  })
+  arguments: string | null;
+  @Field.texts({
+    nullable: true,
+    description: 'Spark properties that were given for this run only; null if there are none',
+  })
+  conf: string[] | null;
+  @Field.int32({
+    nullable: true,
+    description: 'Exit code of spark-submit; null until it has ended, and if it had none',
+  })
+  exit_code: number | null;
+  @Field.text({
+    nullable: true,
+    description:
+      'Stable code for why the run ended, such as COMPLETED, PYTHON_ERROR or TIMEOUT; null until it has ended',
+  })
+  reason_code: string | null;
+  @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until it has ended' })
+  reason: string | null;
+  @Field.object(() => JobWorkflow, { nullable: true, description: 'The workflow of the job; null if it has none' })
+  workflow_job_instance_details: JobWorkflow | null;
   @Field.uuid() tenant_id: string;
 }
 
+@About('One status that the job has or had.')
 export class JobStatusEntry {
-  @Field.oneOf(RUN_STATUSES) job_status: string;
-  @Field.text({ nullable: true }) reason: string | null;
-  @Field.timestamp() from_date: Date;
-  @Field.text({ description: 'ISO 8601, or infinity for the current status' }) to_date: Date | string;
+  @Field.oneOf(RUN_STATUSES, { description: 'The status' }) job_status: string;
+  @Field.text({ nullable: true, description: 'Why the job got the status; null if there is nothing to say' }) reason:
+    | string
+    | null;
+  @Field.timestamp({ description: 'When the job got the status' }) from_date: Date;
+  @Field.text({ description: 'When the job left the status, in ISO 8601; `infinity` for the current one' }) to_date:
+    | Date
+    | string;
 }
 
+@About('Every status that a job has had.')
 export class JobStatusHistory {
   @Field.id() job_id: number;
-  @Field.text({ nullable: true }) job_application_id: string | null;
-  @Field.oneOf(RUN_STATUSES) job_status: string;
-  @Field.objects(() => JobStatusEntry) status_history: JobStatusEntry[];
+  @Field.text({ nullable: true, description: "Spark's application id; null until the application has started" })
+  job_application_id: string | null;
+  @Field.oneOf(RUN_STATUSES, { description: 'Status of the job now' }) job_status: string;
+  @Field.objects(() => JobStatusEntry, { description: 'The statuses, oldest first' }) status_history: JobStatusEntry[];
 }
 
+@About('The job that is being stopped.')
 export class JobKillDetails {
   @Field.id() workflow_job_id: number;
   @Field.id() workflow_job_instance_id: number;
@@ -157,36 +230,45 @@ export class JobKillDetails {
   @Field.id() engine_cluster_instance_id: number;
 }
 
+@About('The job that is being stopped.')
 export class JobKill {
-  @Field.object(() => JobKillDetails) SparkKill: JobKillDetails;
+  @Field.object(() => JobKillDetails, { description: 'The job that is being stopped' }) SparkKill: JobKillDetails;
 }
 
+@About('The workflow that stops the jobs of a cluster.')
 export class CosiKillAllJobs {
   @Field.id() workflow_job_id: number;
   @Field.id() workflow_job_instance_id: number;
   @Field.id() engine_cluster_instance_id: number;
-  @Field.id() created_by_user_id: number;
+  @Field.id({ description: 'The user who requested it' }) created_by_user_id: number;
 }
 
+@About('The workflow that stops the jobs of a cluster.')
 export class CosiKillAllJobsResult {
-  @Field.object(() => CosiKillAllJobs) CosiKillAllJobsByCluster: CosiKillAllJobs;
+  @Field.object(() => CosiKillAllJobs, { description: 'The workflow that stops the jobs' })
+  CosiKillAllJobsByCluster: CosiKillAllJobs;
 }
 
+@About('Number of jobs and notebook instances by status.')
 export class JobStats {
-  @Field.int64() SUBMITTED: number;
-  @Field.int64() RUNNING: number;
-  @Field.int64() DONE: number;
-  @Field.int64() ERROR: number;
-  @Field.int64() TERMINATED: number;
-  @Field.int64() STOPPING: number;
-  @Field.int64() STOPPED: number;
-  @Field.int64({ description: 'Jobs of every status, KILLING and KILLED included' }) TOTAL_JOB_COUNT: number;
+  @Field.int64({ description: 'Runs that wait for a free slot or for their start' }) SUBMITTED: number;
+  @Field.int64({ description: 'Runs that run' }) RUNNING: number;
+  @Field.int64({ description: 'Runs that ended by themselves without an error' }) DONE: number;
+  @Field.int64({ description: 'Runs that failed' }) ERROR: number;
+  @Field.int64({
+    description: 'Runs that something other than a request to stop ended, such as a timeout or the loss of a node',
+  })
+  TERMINATED: number;
+  @Field.int64({ description: 'Runs that are being stopped' }) STOPPING: number;
+  @Field.int64({ description: 'Runs that ended because somebody stopped them' }) STOPPED: number;
+  @Field.int64({ description: 'Runs of every status, KILLING and KILLED included' }) TOTAL_JOB_COUNT: number;
 }
 
+@About('Why a run failed.')
 export class WorkflowErrorRead {
-  @Field.id() workflow_error_id: number;
+  @Field.id({ description: 'Id of the error' }) workflow_error_id: number;
   @Field.id() workflow_job_instance_id: number;
-  @Field.text() error: string;
-  @Field.timestamp() from_date: Date;
-  @Field.validityEnd() to_date: Date | 'infinity' | null;
+  @Field.text({ description: 'Why the run failed, in words for people' }) error: string;
+  @Field.timestamp({ description: 'When the run ended' }) from_date: Date;
+  @Field.validityEnd({ description: 'Always `infinity`: the error stays' }) to_date: Date | 'infinity' | null;
 }

@@ -1,4 +1,5 @@
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 
 class UserGroup {
   @Field.id() group_id: number;

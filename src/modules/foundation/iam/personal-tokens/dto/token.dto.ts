@@ -1,5 +1,6 @@
 import { Validity, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field } from '../../../../../platform/kernel/dto/fields';
+import { Field } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 
 @Example({ description: 'For the nightly import', timeout: '7 days' })
 export class CreateToken {

@@ -1,6 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { ARCHITECTURES, CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';

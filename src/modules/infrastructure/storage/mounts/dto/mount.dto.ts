@@ -1,5 +1,6 @@
 import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
-import { Example, Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { STORAGE_TYPES } from '../../../../foundation/reference-data';
