@@ -25,6 +25,8 @@ import { GlueCatalogsService } from './glue-catalogs.service';
 import { HiveCatalogsService } from './hive-catalogs.service';
 import { UnityCatalogsService } from './unity-catalogs.service';
 
+const USERS_DOWN = 'Every cluster that uses it must be DESTROYED or in ERROR.';
+
 interface CatalogRoutes<Create, Update, Created> {
   /** Part of the operation ids, for example `createHiveCatalog`. */
   word: 'Hive' | 'Glue' | 'Unity';
@@ -50,6 +52,7 @@ function CatalogsController<
       method: 'POST',
       id: `create${word}Catalog`,
       summary: `Create a metastore catalog of ${label}`,
+      description: `Stores how to reach ${label}. Nothing is called yet; secrets that open it are attached separately. A name that another current catalog has is refused with 409.`,
       response: Responses.one(created),
       errors: [409],
     })
@@ -62,6 +65,7 @@ function CatalogsController<
       method: 'PUT',
       id: `update${word}Catalog`,
       summary: `Update a metastore catalog of ${label}`,
+      description: `Changes the fields that are sent, at least one. ${USERS_DOWN}`,
       response: Responses.one(MetastoreCatalogWrite),
       status: 201,
       errors: [409],
@@ -79,6 +83,7 @@ function CatalogsController<
       method: 'DELETE',
       id: `delete${word}Catalog`,
       summary: `Delete a metastore catalog of ${label}`,
+      description: `Closes the record, and with it its attachments of secrets. The metastore itself keeps its tables. ${USERS_DOWN}`,
       response: Responses.message,
       status: 201,
     })

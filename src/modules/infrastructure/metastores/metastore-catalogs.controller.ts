@@ -27,6 +27,7 @@ export class MetastoreCatalogsController {
     path: '/metastore/catalogs/search',
     id: 'searchMetastoreCatalogs',
     summary: 'Search the metastore catalogs by part of the name',
+    description: 'Returns the catalogs of the tenant whose name contains the text, in any letter case, newest first.',
   })
   search(
     @CurrentScope() scope: TenantScope,
@@ -40,6 +41,8 @@ export class MetastoreCatalogsController {
     path: '/metastore/catalogs',
     id: 'listMetastoreCatalogs',
     summary: 'List the metastore catalogs, newest first',
+    description:
+      'Returns the catalogs of the tenant of every type that match the filters, newest first. The files of a Hive catalog are not shown, only the names of their keys.',
   })
   list(
     @CurrentScope() scope: TenantScope,

@@ -1,4 +1,5 @@
 import { Field } from '../../../platform/kernel/dto/fields';
+import { About } from '../../../platform/kernel/dto/schemas';
 import { requireRecord } from '../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../platform/http/resources/record-json';
 import type { MetastoreCatalogTypeRecord, ReferenceData } from '../../foundation/reference-data';
@@ -12,17 +13,26 @@ const FILE_KEYS: Record<HiveFile, string> = {
   krb5Conf: 'KRB5.CONF',
 };
 
+@About('The type of a metastore.')
 class MetastoreCatalogTypeRef {
-  @Field.id({ nullable: true }) metastore_catalog_type_id: number | null;
-  @Field.text({ nullable: true }) name: string | null;
+  @Field.id({ nullable: true, description: 'Id of the type; null if there is no catalog' }) metastore_catalog_type_id:
+    | number
+    | null;
+  @Field.text({ nullable: true, description: 'Name of the type; null if there is no catalog' }) name: string | null;
   @Field.text({ nullable: true }) description: string | null;
 }
 
+@About('A metastore catalog in another record.')
 export class MetastoreCatalogRef {
   @Field.id({ nullable: true }) metastore_catalog_id: number | null;
-  @Field.text({ nullable: true }) metastore_catalog_name: string | null;
+  @Field.text({
+    nullable: true,
+    description: 'Name of the metastore catalog, unique in the tenant; null if there is no catalog',
+  })
+  metastore_catalog_name: string | null;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
+  @Field.object(() => MetastoreCatalogTypeRef, { description: 'The type of the metastore' })
+  metastore_catalog_type: MetastoreCatalogTypeRef;
 }
 
 /** A metastore catalog without audit fields and sealed files. */

@@ -24,6 +24,10 @@ export interface ResourceRoutes {
   /** The plural, if it is not the label with an s. */
   labels?: string;
   tag: string;
+  /** Whose records they are, in descriptions: ` of the tenant` if it is absent. */
+  ofHolder?: string;
+  /** Sentences of descriptions that say what all resources do not have in common. */
+  notes?: { create?: string; update?: string; delete?: string };
   path: string;
   listPath: string;
   readAccess: Access;
@@ -69,11 +73,16 @@ interface Service<R extends ResourceRoutes> {
   delete(scope: TenantScope, selector: RecordSelector): Promise<Message>;
 }
 
+function noted(text: string, note: string | undefined): string {
+  return note === undefined ? text : `${text} ${note}`;
+}
+
 /** Base class of a controller with list, create, update and delete of one resource, and usually search and get. */
 export function ResourceController<R extends ResourceRoutes, SearchQuery extends Of<R, 'listQuery'>>(
   routes: R & (SearchRoute<SearchQuery> | { searchQuery?: undefined }),
 ) {
   const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place, tag } = routes;
+  const { ofHolder = ' of the tenant', notes = {} } = routes;
   const read = { method: 'GET', tag, access: readAccess } as const;
   const write = { path, tag, access: writeAccess };
   const article = /^[aeio]/.test(label) ? 'an' : 'a';
@@ -89,6 +98,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: listPath,
       id: `list${many}`,
       summary: `List the ${labels}, newest first`,
+      description: `Returns the ${labels}${ofHolder} that match every filter that is sent.`,
       response: Responses.page(routes.read),
     })
     list(
@@ -103,6 +113,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: `${listPath}/search`,
       id: `search${many}`,
       summary: `Search the ${labels} by part of the name`,
+      description: `Returns the ${labels}${ofHolder} whose name contains the text, in any letter case, newest first.`,
       response: Responses.page(routes.read),
     })
     search(
@@ -117,6 +128,10 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'POST',
       id: `create${one}`,
       summary: `Create ${article} ${label}`,
+      description: noted(
+        `Stores ${article} ${label}. A name that another current one has is refused with 409.`,
+        notes.create,
+      ),
       response: Responses.one(routes.write),
       errors: [409],
     })
@@ -133,6 +148,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path,
       id: `get${one}`,
       summary: `Get ${article} ${label} by id or name`,
+      description: `Returns one ${label}. If both id and name are sent, they must agree.`,
       response: Responses.one(routes.read),
     })
     get(@Scope() scope: TenantScope, @QueryOf(routes.selector) query: SelectorQuery): Promise<Of<R, 'read'>> {
@@ -144,6 +160,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'PUT',
       id: `update${one}`,
       summary: `Update ${article} ${label}`,
+      description: noted('Changes the fields that are sent, at least one; the others keep their values.', notes.update),
       response: Responses.one(routes.write),
       status: 201,
       errors: [409],
@@ -161,6 +178,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'DELETE',
       id: `delete${one}`,
       summary: `Delete ${article} ${label}`,
+      description: noted('Closes the record: no list shows it any more, and its name is free again.', notes.delete),
       response: Responses.message,
       status: 201,
       errors: routes.deleteErrors ?? [],

@@ -84,6 +84,61 @@ export const FIELD_MEANINGS = {
   workflow_job_id: 'Id of the workflow',
   workflow_job_instance_id: 'Id of this execution of the workflow',
 
+  // Disks
+  disk_iops: {
+    is: 'I/O operations per second of each disk, if its type lets them be chosen',
+    null: 'for what the type gives',
+  },
+  disk_throughput_MB: {
+    is: 'MB per second of each disk, if its type lets them be chosen',
+    null: 'for what the type gives',
+  },
+  disk_type: 'The type of the disks',
+  encrypted: 'True if the disks are encrypted by the provider',
+  machine_volume_num: 'Number of disks of each machine, at least 1',
+  machine_volume_strip_num: 'Number of disks that are striped to one, at least 1; 1 leaves each on its own',
+
+  // Parts of records
+  availability_zone: { is: 'The availability zone', null: 'if there is none' },
+  credential_type: 'The type of the credentials',
+  linux_distro: 'The Linux distribution of the image',
+  machine_architecture_type: 'The processor architecture',
+  cloud_provider: 'The cloud provider',
+  cluster_status: 'State of the cluster',
+  mount: 'The mount',
+  node_status: 'State of the node',
+  workspace: 'The workspace',
+
+  // Settings of providers
+  boot_disk_image: "The provider's name of the image",
+  bridge: { is: 'OnPrem: the network bridge of the hypervisor, such as vmbr0', null: 'for other providers' },
+  cloud_project: {
+    is: 'GCP: the project of the nodes; Azure: their resource group; AWS needs a value and does not use it',
+    null: 'for other providers',
+  },
+  endpoint: {
+    is: 'OnPrem: address of the hypervisor, or local:// for nodes on the machine of the platform',
+    null: 'for other providers',
+  },
+  extra_configs: { is: 'Additional Hadoop properties of the store', null: 'for none' },
+  is_read_only: 'True if jobs can only read the mount',
+  model: { is: 'OnPrem: the model of the network card, such as virtio', null: 'for other providers' },
+  mount_point: 'Path of the mount in jobs, such as /mnt/data',
+  network_name: { is: 'GCP, AWS, Azure and OCI: the network', null: 'for other providers' },
+  network_project_id: {
+    is: 'GCP: the project of the network; Azure: its resource group; AWS needs a value and does not use it',
+    null: 'for other providers',
+  },
+  network_tags: 'GCP: network tags of the machines; AWS, Azure and OCI: their security groups',
+  onprem_node_names: { is: 'OnPrem: hosts of the hypervisor on which nodes may be', null: 'for any' },
+  source: 'The directory of the bucket, such as s3a://bucket/path',
+  subnet: { is: 'GCP, AWS, Azure and OCI: the subnet of the nodes', null: 'for other providers' },
+
+  // Files
+  file_id: 'Id of the file or directory, instead of its path',
+  full_file_path: 'Path from the root, with which the file is also named in jobs',
+  is_dir: 'True for a directory',
+
   // Names
   cluster_name: 'Name of the cluster',
   display_name: { is: 'Name that is shown to people', null: 'if there is none' },

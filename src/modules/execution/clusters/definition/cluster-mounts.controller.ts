@@ -15,6 +15,8 @@ export class ClusterMountsController {
     path: '/cluster/mount/map',
     id: 'listClusterMounts',
     summary: 'List the mounts of a cluster or the clusters of a mount',
+    description:
+      'Returns the mounts that the jobs of a cluster see, or the clusters whose jobs see a mount. One of cluster_id and mount_id is required.',
     tag: 'Mounts',
     access: Allow.tenant(),
     response: Responses.one(ClusterMountPage),

@@ -52,6 +52,8 @@ export class ClustersController {
     path: '/clusters',
     id: 'listClusters',
     summary: 'List clusters, newest first',
+    description:
+      'Returns the clusters of the tenant with their current state and nodes, newest first. A cluster must match every filter that is sent.',
     tag,
     access: read,
     response: Responses.page(ClusterRead),
@@ -65,6 +67,8 @@ export class ClustersController {
     path: '/clusters/search',
     id: 'searchClusters',
     summary: 'Search clusters by part of the name',
+    description:
+      'Returns the clusters of the tenant whose name contains the text, in any letter case, newest first. It has the same filters as the list.',
     tag,
     access: read,
     response: Responses.page(ClusterRead),
@@ -78,6 +82,8 @@ export class ClustersController {
     path: '/cluster/driver_memory',
     id: 'calculateDriverMemory',
     summary: 'Driver memory of each parallel job',
+    description:
+      'Returns a sentence that says how much memory the driver of each job gets on a machine that runs so many at a time. A machine that is too small for so many jobs is refused with 400.',
     tag,
     access: read,
     response: Responses.message,
@@ -91,6 +97,8 @@ export class ClustersController {
     path: '/cluster',
     id: 'createCluster',
     summary: 'Create a cluster; it stays STOPPED until it is started',
+    description:
+      'Stores the cluster. It rests in STOPPED without machines, so it costs nothing until `startCluster`, or a job, starts it. All parts must exist, be of one provider and one architecture, and fit the Spark version. A name that another current cluster of the tenant has is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -105,6 +113,8 @@ export class ClustersController {
     path: '/cluster',
     id: 'getCluster',
     summary: 'Get a cluster by id or name',
+    description:
+      'Returns one cluster, enabled or disabled, with its current state, its nodes and everything it is made of. Poll it to wait until `cluster_status` is RUNNING.',
     tag,
     access: read,
     response: Responses.one(ClusterRead),
@@ -118,6 +128,8 @@ export class ClustersController {
     path: '/cluster',
     id: 'updateCluster',
     summary: 'Update a cluster; most fields only in DESTROYED or ERROR',
+    description:
+      'Changes the sent fields. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR, else it is refused with 409. The type never changes. What a machine is created with takes effect with the next new node.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -137,6 +149,8 @@ export class ClustersController {
     path: '/cluster/start',
     id: 'startCluster',
     summary: 'Start a STOPPED cluster',
+    description:
+      'Starts a workflow that creates or starts the machines. The cluster must be STOPPED and enabled. It becomes INITIATING, then RUNNING once the nodes are ready, or ERROR with the reason in `listClusterStates`. The response does not wait for that.',
     tag,
     access: manage,
     response: Responses.one(CosiStartResult),
@@ -150,6 +164,8 @@ export class ClustersController {
     path: '/cluster/stop',
     id: 'stopCluster',
     summary: 'Stop a RUNNING cluster',
+    description:
+      'Starts a workflow that ends the running jobs and stops the machines, which keep their disks unless `stop_destroys_nodes`. The cluster must be RUNNING. It becomes STOPPING, then STOPPED, from which it can be started again.',
     tag,
     access: manage,
     response: Responses.one(CosiStopResult),
@@ -163,6 +179,8 @@ export class ClustersController {
     path: '/cluster/destroy',
     id: 'destroyCluster',
     summary: 'Destroy a cluster that is RUNNING, STOPPED or in ERROR',
+    description:
+      'Starts a workflow that removes the machines and their disks. The cluster must be RUNNING, STOPPED or in ERROR. It becomes DESTROYING, then DESTROYED. Its record, its histories and the logs of its jobs stay. To use it again, disable it and enable it.',
     tag,
     access: manage,
     response: Responses.one(CosiDestroyResult),
@@ -176,6 +194,8 @@ export class ClustersController {
     path: '/cluster/disable',
     id: 'disableCluster',
     summary: 'Disable a DESTROYED cluster',
+    description:
+      'Ends the use of a DESTROYED cluster: it can no longer be started and its name is free. Its to_date is set. `enableCluster` brings it back.',
     tag,
     access: manage,
     response: Responses.message,
@@ -191,6 +211,8 @@ export class ClustersController {
     path: '/cluster/enable',
     id: 'enableCluster',
     summary: 'Enable a disabled cluster; it is STOPPED again',
+    description:
+      'Brings a disabled cluster back, in STOPPED and without machines. Everything it is made of must still exist and fit together, else it is refused. One that is already enabled is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -206,6 +228,8 @@ export class ClustersController {
     path: '/cluster/status',
     id: 'listClusterStates',
     summary: 'State history of a cluster, newest first',
+    description:
+      'Returns every state that the cluster has had, with its reason and who caused it, newest first. The current state has the end_time `infinity`.',
     tag,
     access: read,
     response: Responses.page(ClusterStateEvent),
@@ -219,6 +243,8 @@ export class ClustersController {
     path: '/cluster/node/events',
     id: 'listClusterNodeStates',
     summary: 'State history of the nodes of a cluster, newest first',
+    description:
+      'Returns every state that the nodes of the cluster have had, newest first. The ids of these states select the log and the errors of a node.',
     tag,
     access: read,
     response: Responses.page(ClusterNodeStateEvent),
@@ -235,6 +261,8 @@ export class ClustersController {
     path: '/cluster/log/{log_type}',
     id: 'getClusterNodeLog',
     summary: 'Log of a node',
+    description:
+      'Sends the output of the agent, of Spark daemons and of the bootstrap script of a node as text, `stdout` or `stderr`. Without a limit, the whole log is sent. A node that has written nothing has an empty log and not a 404.',
     tag,
     access: read,
     response: Responses.text,
@@ -253,6 +281,8 @@ export class ClustersController {
     path: '/cluster/{cluster_id}/errors',
     id: 'listClusterErrors',
     summary: 'Errors of the workflow behind a node state',
+    description:
+      'Returns the errors of the workflow during which the node entered the state; an error that has a message about this node shows that message. The list is empty if there was no workflow or no error.',
     tag,
     access: read,
     response: Responses.page(ClusterErrorRead),

@@ -19,6 +19,12 @@ export class BootDiskImagesController extends ResourceController({
   many: 'BootDiskImages',
   label: 'boot disk image',
   tag: 'Infrastructure',
+  notes: {
+    create: 'Whether the provider has the image is found out when a node is created.',
+    update:
+      'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change. Provider and architecture never change.',
+    delete: 'It must not be part of a cloud environment.',
+  },
   path: '/machine/boot_disk_image',
   listPath: '/machine/boot_disk_images',
   readAccess: Allow.tenant(),

@@ -1,17 +1,20 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../../../foundation/reference-data';
 import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** A boot disk image inside another record. */
+@About('A boot disk image in another record.')
 export class BootDiskImageRef {
   @Field.id() boot_disk_image_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the boot disk image, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => LinuxDistroRef) linux_distro: LinuxDistroRef;
   @Field.text() boot_disk_image: string;
-  @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
+  @Field.object(() => MachineArchitectureRef, { description: 'The processor architecture of the image' })
+  architecture_type: MachineArchitectureRef;
 }
 
 /** A boot disk image without audit fields. */

@@ -19,6 +19,12 @@ export class CloudEnvsController extends ResourceController({
   many: 'CloudEnvs',
   label: 'cloud environment',
   tag: 'Infrastructure',
+  notes: {
+    create:
+      'Network, credentials and image must be of the same provider. GCP, AWS and Azure also need a zone and cloud_project, OCI a zone, OnPrem an endpoint. Fields that the provider does not know are ignored. Reserved labels are added.',
+    update: 'Every cluster that uses it must be DESTROYED or in ERROR. The provider never changes.',
+    delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
+  },
   path: '/cluster/cloud/environment',
   listPath: '/cluster/cloud/environments',
   readAccess: Allow.tenant(),

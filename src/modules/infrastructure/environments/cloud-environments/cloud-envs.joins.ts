@@ -1,6 +1,7 @@
 import { MACHINE_LABEL, OWNERSHIP_LABELS } from '../../../../../libs/compute-drivers/cloud-driver';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { productName } from '../../../../platform/kernel/product/product-name';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
@@ -29,17 +30,24 @@ import { CloudEnv } from './entities/cloud-env.entity';
 export const LOCAL_ENDPOINT = 'local://';
 
 /** A cloud environment inside another record. */
+@About('A cloud environment in another record.')
 export class CloudEnvInfo {
   @Field.id() cloud_env_id: number;
-  @Field.text() cloud_env_name: string;
+  @Field.text({ description: 'Name of the cloud environment, unique in the tenant' }) cloud_env_name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
-  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.map({
+    values: 'string',
+    description: 'Labels of the machines of all its clusters, the reserved ones included',
+  })
+  labels: Record<string, string>;
   @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
-  @Field.object(() => NetworkConfRef) network_config: NetworkConfRef;
+  @Field.object(() => NetworkConfRef, { description: 'The network of the nodes' }) network_config: NetworkConfRef;
   @Field.text({ nullable: true }) cloud_project: string | null;
-  @Field.object(() => CredentialConfRef) credential_config: CredentialConfRef;
-  @Field.object(() => BootDiskImageRef) boot_disk_image: BootDiskImageRef;
+  @Field.object(() => CredentialConfRef, { description: 'The credentials with which nodes are created' })
+  credential_config: CredentialConfRef;
+  @Field.object(() => BootDiskImageRef, { description: 'The image from which nodes boot' })
+  boot_disk_image: BootDiskImageRef;
   @Field.text({ nullable: true }) endpoint: string | null;
   @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
 }

@@ -15,6 +15,8 @@ export class OnPremNodesController {
     path: '/cluster/cloud/environment/onprem/nodes',
     id: 'listOnPremNodeResources',
     summary: 'List the online nodes of an on-premises endpoint with their resources',
+    description:
+      'Asks the hypervisor at the endpoint, with the credentials, for its hosts that are online, and returns their processors, memory and disks as they are now. Nothing is stored.',
     tag: 'Infrastructure',
     access: Allow.tenant(),
     response: Responses.one(OnPremNodeResources),

@@ -19,6 +19,8 @@ export class SparkInfraVersionsController {
     path: '/lookup_spark_infra_version',
     id: 'listSparkInfraVersions',
     summary: 'List the Spark versions with the versions and features they include',
+    description:
+      'Returns the current Spark versions, each with the versions of Hive, Hadoop, Scala and Python that come with it and the features it has. With cloud_env_id, only those with which clusters of that environment can start, if they are known; that needs a selected tenant.',
     tag: 'Lookups',
     access: Allow.signedIn,
     response: Responses.list(SparkInfraVersionLookup),

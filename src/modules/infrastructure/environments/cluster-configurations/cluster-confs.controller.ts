@@ -19,6 +19,11 @@ export class ClusterConfsController extends ResourceController({
   many: 'ClusterConfs',
   label: 'cluster configuration',
   tag: 'Infrastructure',
+  notes: {
+    create: 'The volume must be of the provider of the machine type.',
+    update: 'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change.',
+    delete: 'No cluster may use it that is enabled and not DESTROYED.',
+  },
   path: '/cluster/conf',
   listPath: '/cluster/confs',
   readAccess: Allow.tenant(),

@@ -1,4 +1,5 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import {
@@ -12,21 +13,27 @@ import { type VolumeData, VolumeFields, volumeJson } from '../volumes/volume-con
 import { ClusterConf } from './entities/cluster-conf.entity';
 
 /** The volume configuration of a cluster configuration. */
+@About('A volume configuration in another record.')
 export class VolumeSummary extends VolumeFields {
   @Field.id() volume_conf_id: number;
-  @Field.text() name: string;
-  @Field.int64({ description: 'Same as machine_volume_num' }) disk_num: number;
-  @Field.int64({ description: 'Same as size, GB' }) disk_size: number;
+  @Field.text({ description: 'Name of the volume configuration, unique in the tenant' }) name: string;
+  @Field.int64({ description: 'The same as machine_volume_num' }) disk_num: number;
+  @Field.int64({ description: 'The same as size: GB of each disk' }) disk_size: number;
 }
 
 /** A cluster configuration inside another record. */
+@About('A cluster configuration in another record.')
 export class ClusterConfRef {
   @Field.id() cluster_conf_id: number;
-  @Field.text() cluster_conf_name: string;
+  @Field.text({ description: 'Name of the cluster configuration, unique in the tenant' }) cluster_conf_name: string;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.oneOf(COMPUTE_TYPES) machine_type_category: string;
-  @Field.object(() => MachineTypeInfo) machine_type: MachineTypeInfo;
-  @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
+  @Field.oneOf(COMPUTE_TYPES, { description: 'For which use the machine type is made' }) machine_type_category: string;
+  @Field.object(() => MachineTypeInfo, { description: 'The machine type of each node' }) machine_type: MachineTypeInfo;
+  @Field.object(() => VolumeSummary, {
+    nullable: true,
+    description: 'The disks of each node; null if there is no volume configuration',
+  })
+  machine_volume_conf: VolumeSummary | null;
 }
 
 export interface ClusterConfRefs {

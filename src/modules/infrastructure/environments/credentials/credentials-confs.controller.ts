@@ -25,6 +25,14 @@ export class CredentialsConfsController extends ResourceController({
   many: 'CredentialsConfs',
   label: 'credentials configuration',
   tag: 'Infrastructure',
+  notes: {
+    create:
+      'The values are stored encrypted and never returned. Unknown or missing keys of the credential type are refused; whether the provider accepts the values is checked by `checkCredentialsConf`.',
+    update:
+      'New values replace all old ones. The credential type never changes; values of another account are refused while nodes exist.',
+    delete:
+      'It must not be part of a cloud environment, an object storage manager or a mount, nor be needed to reach nodes that exist.',
+  },
   path: '/credential_config',
   listPath: '/credential_configs',
   readAccess: Allow.tenant(),
@@ -50,6 +58,8 @@ export class CredentialsConfsController extends ResourceController({
     path: '/credential_config/check',
     id: 'checkCredentialsConf',
     summary: 'Check with the provider whether the credentials work; nothing is changed',
+    description:
+      'Calls the provider with the stored values and returns whether it accepts them, as whom, and which permissions they lack to create nodes. Nothing is changed.',
     tag: 'Infrastructure',
     access: Allow.tenant(ADMINS),
     response: Responses.one(CredentialsCheckResult),

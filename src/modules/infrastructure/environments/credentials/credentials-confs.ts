@@ -1,18 +1,21 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import type { ReferenceData } from '../../../foundation/reference-data';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
+@About('The type of credentials.')
 export class CredentialTypeRef {
   @Field.id() credential_type_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the type' }) name: string;
 }
 
 /** A credentials configuration inside another record. */
+@About('Credentials in another record, without their values.')
 export class CredentialConfRef {
-  @Field.id() credential_conf_id: number;
-  @Field.text() name: string;
+  @Field.id({ description: 'Id of the credentials' }) credential_conf_id: number;
+  @Field.text({ description: 'Name of the credentials, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
 }

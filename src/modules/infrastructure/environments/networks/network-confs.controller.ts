@@ -19,6 +19,13 @@ export class NetworkConfsController extends ResourceController({
   many: 'NetworkConfs',
   label: 'network configuration',
   tag: 'Infrastructure',
+  notes: {
+    create:
+      'GCP, AWS and Azure need network_project_id, network_name, subnet and availability_zone_id; OCI needs the same without network_project_id; OnPrem needs bridge and model. Fields that the provider does not know are ignored.',
+    update:
+      'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change. The provider never changes.',
+    delete: 'It must not be part of a cloud environment.',
+  },
   path: '/machine/network',
   listPath: '/machine/networks',
   readAccess: Allow.tenant(),

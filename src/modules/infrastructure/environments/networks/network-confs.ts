@@ -1,5 +1,6 @@
 import { fieldsOf } from '../../../../platform/kernel/dto/response-fields';
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
 import { AvailabilityZoneRef, type ReferenceData } from '../../../foundation/reference-data';
@@ -17,9 +18,10 @@ export class NetworkConfFields {
 }
 
 /** A network configuration inside another record. */
+@About('A network configuration in another record.')
 export class NetworkConfRef extends NetworkConfFields {
   @Field.id() network_conf_id: number;
-  @Field.text() network_conf_name: string;
+  @Field.text({ description: 'Name of the network configuration, unique in the tenant' }) network_conf_name: string;
   @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
 }
 

@@ -18,6 +18,12 @@ export class VolumeConfsController extends ResourceController({
   many: 'VolumeConfs',
   label: 'volume configuration',
   tag: 'Infrastructure',
+  notes: {
+    create:
+      'Size, I/O operations and throughput must lie within the bounds of the disk type; a type with a fixed size gives the size.',
+    update: 'Every cluster that uses it must be DESTROYED or in ERROR.',
+    delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
+  },
   path: '/machine/volume',
   listPath: '/machine/volumes',
   readAccess: Allow.tenant(),

@@ -1,7 +1,7 @@
 import { MAX_FILE_BYTES } from '../../../../../libs/metastore-clients/configuration-file';
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { CATALOG_TYPES } from '../../../foundation/reference-data';
@@ -15,13 +15,13 @@ export class MetastoreCatalogSelector {
 }
 
 export class MetastoreCatalogListQuery extends PageQuery {
-  @Param.id() metastore_catalog_id?: number;
-  @Param.oneOf(CATALOG_TYPES) catalog_type?: string;
+  @Param.id({ description: 'Only the catalog with this id' }) metastore_catalog_id?: number;
+  @Param.oneOf(CATALOG_TYPES, { description: 'Only catalogs of this type' }) catalog_type?: string;
 }
 
 export class MetastoreCatalogSearchQuery extends PageQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) metastore_catalog_name: string;
-  @Param.oneOf(CATALOG_TYPES) catalog_type?: string;
+  @Param.oneOf(CATALOG_TYPES, { description: 'Only catalogs of this type' }) catalog_type?: string;
 }
 
 const FILE = { minLength: 1, maxLength: MAX_FILE_BYTES };
@@ -39,6 +39,7 @@ const KRB5_CONF = {
   hiveSiteXml:
     '<configuration><property><name>hive.metastore.uris</name><value>thrift://metastore.example.org:9083</value></property></configuration>',
 })
+@About('A Hive metastore, described by its configuration files.')
 export class CreateHiveCatalog {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -49,6 +50,7 @@ export class CreateHiveCatalog {
 }
 
 @Example({ description: 'Changed by an example' })
+@About('Changes of a catalog of a Hive metastore; at least one. Absent fields keep their values; null removes a file.')
 export class UpdateHiveCatalog {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -59,12 +61,14 @@ export class UpdateHiveCatalog {
 }
 
 @Example({ name: 'example-glue' })
+@About('A catalog of AWS Glue. Account and region are in the secret that opens it.')
 export class CreateGlueCatalog {
   @Field.name() name: string;
   @Field.description() description?: string | null;
 }
 
 @Example({ description: 'Changed by an example' })
+@About('Changes of a catalog of AWS Glue; at least one. Absent fields keep their values.')
 export class UpdateGlueCatalog {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -83,23 +87,50 @@ const ADDITIONAL = { optional: true, unique: true, maxItems: MAX_ADDITIONAL, min
   default_catalog: 'main',
   storage_path: 's3://example-bucket/unity',
 })
+@About('A Unity Catalog server and the catalogs of it that jobs use.')
 export class CreateUnityCatalog {
   @Field.name() name: string;
-  @Field.text(UNITY_DESCRIPTION) description?: string | null;
-  @Field.text(ENDPOINT) endpoint: string;
-  @Field.text(CATALOG) default_catalog: string;
-  @Field.text(STORAGE_PATH) storage_path: string;
-  @Field.texts(ADDITIONAL) additional_catalogs?: string[];
+  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free text for people, at most 999 characters; null for none' })
+  description?: string | null;
+  @Field.text({ ...ENDPOINT, description: 'Address of the server: http or https, without user, query and fragment' })
+  endpoint: string;
+  @Field.text({ ...CATALOG, description: 'Name of the catalog of the server that jobs use if they name none' })
+  default_catalog: string;
+  @Field.text({ ...STORAGE_PATH, description: 'Where the tables are: s3://, s3a://, gs:// or abfss:// and a path' })
+  storage_path: string;
+  @Field.texts({ ...ADDITIONAL, description: 'Names of further catalogs of the server that jobs can use, at most 100' })
+  additional_catalogs?: string[];
 }
 
 @Example({ additional_catalogs: ['sales'] })
+@About('Changes of a catalog of Unity Catalog; at least one. Absent fields keep their values.')
 export class UpdateUnityCatalog {
   @Field.name({ optional: true }) name?: string;
-  @Field.text(UNITY_DESCRIPTION) description?: string | null;
-  @Field.text({ ...ENDPOINT, optional: true }) endpoint?: string;
-  @Field.text({ ...CATALOG, optional: true }) default_catalog?: string;
-  @Field.texts(ADDITIONAL) additional_catalogs?: string[];
-  @Field.text({ ...STORAGE_PATH, optional: true }) storage_path?: string;
+  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free text for people, at most 999 characters; null for none' })
+  description?: string | null;
+  @Field.text({
+    ...ENDPOINT,
+    optional: true,
+    description: 'Address of the server: http or https, without user, query and fragment',
+  })
+  endpoint?: string;
+  @Field.text({
+    ...CATALOG,
+    optional: true,
+    description: 'Name of the catalog of the server that jobs use if they name none',
+  })
+  default_catalog?: string;
+  @Field.texts({
+    ...ADDITIONAL,
+    description: 'Names of further catalogs of the server that jobs can use, at most 100; they replace the old ones',
+  })
+  additional_catalogs?: string[];
+  @Field.text({
+    ...STORAGE_PATH,
+    optional: true,
+    description: 'Where the tables are: s3://, s3a://, gs:// or abfss:// and a path',
+  })
+  storage_path?: string;
 }
 
 const DETAILS = {
@@ -107,56 +138,77 @@ const DETAILS = {
     'HIVE: hive_metastore_populated_keys; DATABRICKS UNITY: endpoint, default_catalog, storage_path, additional_catalogs',
 };
 
+@About('A metastore catalog: how jobs and browsing reach the tables of a Hive metastore, AWS Glue or Unity Catalog.')
 export class MetastoreCatalogRead extends ReadAudit {
   @Field.id() metastore_catalog_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the metastore catalog, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.oneOf(CATALOG_TYPES) catalog_type: string;
+  @Field.oneOf(CATALOG_TYPES, { description: 'Type of the metastore. It never changes' }) catalog_type: string;
   @Field.map(DETAILS) metastore_details: object;
   @Field.uuid() tenant_id: string;
 }
 
 class CatalogWrite extends WriteAudit {
   @Field.idText() metastore_catalog_id: string;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the metastore catalog, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.oneOf(CATALOG_TYPES) catalog_type: string;
+  @Field.oneOf(CATALOG_TYPES, { description: 'Type of the metastore. It never changes' }) catalog_type: string;
   @Field.uuid() tenant_id: string;
 }
 
 /** The response to an update, for all catalog types. */
+@About('A metastore catalog after a change. Ids are decimal texts.')
 export class MetastoreCatalogWrite extends CatalogWrite {
   @Field.map(DETAILS) metastore_details: object;
 }
 
+@About('What belongs to a Hive metastore alone.')
 class HiveCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_hive_catalog_id: string;
-  @Field.idText({ nullable: true }) metastore_secrets_tenant_id: string | null;
-  @Field.idText({ nullable: true }) object_storage_secrets_tenant_id: string | null;
+  @Field.idText({
+    nullable: true,
+    description: 'Id of the secret of the tenant for the metastore; null if none is attached',
+  })
+  metastore_secrets_tenant_id: string | null;
+  @Field.idText({
+    nullable: true,
+    description: 'Id of the secret of the tenant for the object store; null if none is attached',
+  })
+  object_storage_secrets_tenant_id: string | null;
 }
 
+@About('The new catalog of a Hive metastore. Ids are decimal texts.')
 export class HiveCatalogWrite extends CatalogWrite {
-  @Field.object(() => HiveCatalogPart) metastore_hive_catalog: HiveCatalogPart;
+  @Field.object(() => HiveCatalogPart, { description: 'What belongs to the Hive metastore alone' })
+  metastore_hive_catalog: HiveCatalogPart;
 }
 
+@About('What belongs to AWS Glue alone.')
 class GlueCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_glue_catalog_id: string;
 }
 
+@About('The new catalog of AWS Glue. Ids are decimal texts.')
 export class GlueCatalogWrite extends CatalogWrite {
-  @Field.object(() => GlueCatalogPart) metastore_glue_catalog: GlueCatalogPart;
+  @Field.object(() => GlueCatalogPart, { description: 'What belongs to AWS Glue alone' })
+  metastore_glue_catalog: GlueCatalogPart;
 }
 
+@About('What belongs to Unity Catalog alone.')
 class UnityCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_unity_catalog_id: string;
-  @Field.text() endpoint: string;
-  @Field.text() default_catalog: string;
-  @Field.text() storage_path: string;
-  @Field.texts() additional_catalogs: string[];
+  @Field.text({ description: 'Address of the server' }) endpoint: string;
+  @Field.text({ description: 'Name of the catalog of the server that jobs use if they name none' })
+  default_catalog: string;
+  @Field.text({ description: 'Where the tables are' }) storage_path: string;
+  @Field.texts({ description: 'Names of further catalogs of the server that jobs can use' })
+  additional_catalogs: string[];
 }
 
+@About('The new catalog of Unity Catalog. Ids are decimal texts.')
 export class UnityCatalogWrite extends CatalogWrite {
-  @Field.object(() => UnityCatalogPart) metastore_details: UnityCatalogPart;
+  @Field.object(() => UnityCatalogPart, { description: 'What belongs to Unity Catalog alone' })
+  metastore_details: UnityCatalogPart;
 }
 
 export type NewCatalogWrite = HiveCatalogWrite | GlueCatalogWrite | UnityCatalogWrite;

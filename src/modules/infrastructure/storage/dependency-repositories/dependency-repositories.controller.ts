@@ -21,6 +21,11 @@ export class DependencyRepositoriesController extends ResourceController({
   label: 'dependency repository',
   labels: 'dependency repositories',
   tag: 'Infrastructure',
+  notes: {
+    create: 'Jobs of the tenant may load packages from it. A tenant has at most 100.',
+    update: 'Jobs that already run keep what they have loaded.',
+    delete: 'It can always be deleted; jobs that need it are refused when they start.',
+  },
   path: '/dependency-repository',
   listPath: '/dependency-repositories',
   readAccess: Allow.tenant(),

@@ -12,6 +12,13 @@ export class MountsController extends ResourceController({
   many: 'Mounts',
   label: 'mount',
   tag: 'Mounts',
+  notes: {
+    create:
+      'The credentials must be of the provider of the storage type. Clusters name the mounts that their jobs see.',
+    update:
+      'Every cluster that uses it must be DESTROYED or in ERROR. The storage type and the encryption never change.',
+    delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
+  },
   path: '/cluster/mount',
   listPath: '/cluster/mounts',
   readAccess: Allow.tenant(),

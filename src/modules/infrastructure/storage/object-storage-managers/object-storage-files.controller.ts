@@ -30,6 +30,8 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/files',
     id: 'listObjectStorageFiles',
     summary: 'List the root or a directory; above 10000 files, total_objects is a lower bound',
+    description:
+      'Returns what the bucket has now, at its root or in the directory that file_id or file_path names. The list of a file is the file itself. Above 10,000 files, total_objects is a lower bound.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ObjectStorageFileRead),
@@ -46,6 +48,8 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/files/search',
     id: 'searchObjectStorageFiles',
     summary: 'Search files by part of the name, in a directory of at most 100000 files',
+    description:
+      'Returns the files and directories whose name contains the text, in any letter case. A directory of more than 100,000 files is refused.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ObjectStorageFileRead),
@@ -62,6 +66,8 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/files',
     id: 'uploadObjectStorageFile',
     summary: 'Upload a file or create a directory',
+    description:
+      'Stores the body as a file, at `path` below `target_dir`. An existing file is refused with 409 unless `overwrite` is true. With `is_dir`, a directory is created and the request has no body. An upload that is interrupted, or is of another size than announced, leaves nothing.',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.one(ObjectStorageFileWrite),
@@ -83,6 +89,8 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/file',
     id: 'getObjectStorageFile',
     summary: 'Get a file or directory by id or path',
+    description:
+      'Returns one file or directory as the bucket has it now. The manager and the file are each selected by id or by name or path.',
     tag,
     access: Allow.tenant(),
     response: Responses.one(ObjectStorageFileRead),
@@ -96,6 +104,7 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/file',
     id: 'deleteObjectStorageFile',
     summary: 'Delete a file, or a directory with its contents',
+    description: 'Removes the file from the bucket, or the directory with everything in it. It cannot be undone.',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.message,
@@ -110,6 +119,8 @@ export class ObjectStorageFilesController {
     path: '/object_storage_manager/file/download',
     id: 'downloadObjectStorageFile',
     summary: 'Download a file, or a directory as a zip file',
+    description:
+      'Sends the bytes of a file, or a zip file of a directory. The name is in the header Content-Disposition.',
     tag,
     access: Allow.tenant(),
     response: Responses.binary,

@@ -19,6 +19,12 @@ export class ObjectStorageManagersController extends ResourceController({
   many: 'ObjectStorageManagers',
   label: 'object storage manager',
   tag: 'Object storage',
+  notes: {
+    create:
+      'The credentials must be of the provider. Whether the bucket exists is found out when its files are listed.',
+    update: 'Provider and bucket never change.',
+    delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
+  },
   path: '/object_storage_manager',
   listPath: '/object_storage_managers',
   readAccess: Allow.tenant(),

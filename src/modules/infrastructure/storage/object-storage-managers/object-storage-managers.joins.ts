@@ -1,4 +1,5 @@
 import { Field } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { productName } from '../../../../platform/kernel/product/product-name';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import { type Own, recordJson } from '../../../../platform/http/resources/record-json';
@@ -23,21 +24,26 @@ export function fileRoot(): string {
   return `file:///${productName().toLowerCase()}/object-storage-manager/`;
 }
 
+@About('The credentials of an object storage manager, without their values.')
 export class ObjectStorageCredentialsRef {
   @Field.id() credentials_conf_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the credentials, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
 }
 
 /** An object storage manager inside another record. */
+@About('An object storage manager in another record.')
 export class ObjectStorageManagerRef {
   @Field.id() object_storage_manager_id: number;
-  @Field.text() object_storage_manager_name: string;
+  @Field.text({ description: 'Name of the object storage manager, unique in the tenant' })
+  object_storage_manager_name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
-  @Field.object(() => ObjectStorageCredentialsRef) credentials_config: ObjectStorageCredentialsRef;
-  @Field.text() object_storage_bucket_name: string;
+  @Field.object(() => ObjectStorageCredentialsRef, { description: 'The credentials of the store' })
+  credentials_config: ObjectStorageCredentialsRef;
+  @Field.text({ description: 'Name of the bucket, or of the container in the storage account' })
+  object_storage_bucket_name: string;
 }
 
 /** An object storage manager with its credentials, without audit fields. */

@@ -1,10 +1,10 @@
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example, FieldsMean } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../../foundation/reference-data';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../model/cluster-state';
-import { EngineClusterSparkConfigInput, NewEngineClusterSparkConfig } from './cluster-fields.dto';
+import { CLUSTER_FIELDS, EngineClusterSparkConfigInput, NewEngineClusterSparkConfig } from './cluster-fields.dto';
 import { SparkConfig } from '../../model/dto/spark-config.dto';
 
 const DISK_TYPE =
@@ -14,17 +14,22 @@ export class ClusterSelector extends RecordSelectorQuery('cluster') {}
 
 /** Body of start, stop, destroy, disable and enable. */
 @Example({ cluster_name: 'example-cluster' })
+@About('Names a cluster. One of cluster_id and cluster_name is required; if both are sent, they must agree.')
 export class ClusterRefBody extends RecordSelectorQuery('cluster') {}
 
 export class ClusterListQuery extends PageQuery {
-  @Param.someOf(CLUSTER_STATUSES) cluster_status?: string[];
-  @Param.id() cluster_conf_id?: number;
-  @Param.text() cluster_conf_name?: string;
+  @Param.someOf(CLUSTER_STATUSES, { description: 'Only clusters in one of these states' }) cluster_status?: string[];
+  @Param.id({ description: 'Only clusters with this cluster configuration' }) cluster_conf_id?: number;
+  @Param.text({ description: 'Only clusters with the cluster configuration of this name' }) cluster_conf_name?: string;
   @Param.boolean({ description: 'true lists active clusters, false disabled ones; both if absent' }) enable?: boolean;
-  @Param.someOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_providers?: string[];
-  @Param.someOf(CLUSTER_TYPES) cluster_types?: string[];
-  @Param.ids() spark_infra_version_ids?: number[];
-  @Param.ids() machine_type_ids?: number[];
+  @Param.someOf(CLOUD_PROVIDERS, {
+    aliases: CLOUD_PROVIDER_ALIASES,
+    description: 'Only clusters of these providers, in any letter case',
+  })
+  cloud_providers?: string[];
+  @Param.someOf(CLUSTER_TYPES, { description: 'Only clusters of these types' }) cluster_types?: string[];
+  @Param.ids({ description: 'Only clusters with one of these Spark versions' }) spark_infra_version_ids?: number[];
+  @Param.ids({ description: 'Only clusters whose nodes have one of these machine types' }) machine_type_ids?: number[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
 }
@@ -34,16 +39,19 @@ export class ClusterSearchQuery extends ClusterListQuery {
 }
 
 export class DriverMemoryQuery {
-  @Param.int64({ optional: false, min: 1, description: 'GB' }) machine_memory: number;
-  @Param.int64({ optional: false, min: 1 }) max_parallel_spark_job_execution_per_instance: number;
+  @Param.int64({ optional: false, min: 1, description: 'Memory of the machine in GB, at least 1' })
+  machine_memory: number;
+  @Param.int64({ optional: false, min: 1, description: 'Jobs that the machine runs at a time, at least 1' })
+  max_parallel_spark_job_execution_per_instance: number;
 }
 
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
-const IDLE_TIMEOUT = { optional: true, min: 1000, description: 'The cluster stops after this long without a job' };
-const CLEAN_UP_TIMEOUT = { optional: true, min: 0, description: 'Minutes before a surplus node is removed' };
+const IDLE_TIMEOUT = { optional: true, min: 1000 };
+const CLEAN_UP_TIMEOUT = { optional: true, min: 0 };
 
 /** Fields that create and update share, each optional. */
+@FieldsMean(CLUSTER_FIELDS)
 export class ClusterSettings {
   @Field.description() description?: string | null;
   @Field.int64(IDLE_TIMEOUT) idle_timeout_ms?: number;
@@ -63,8 +71,13 @@ export class ClusterSettings {
   @Field.int64(CLEAN_UP_TIMEOUT) clean_up_timeout?: number;
   @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
   @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;
-  @Field.int64({ optional: true, min: 1, description: 'Per disk, if its type supports it' }) disk_iops?: number;
-  @Field.int64({ optional: true, min: 1, description: 'Per disk, if its type supports it' })
+  @Field.int64({
+    optional: true,
+    min: 1,
+    description: 'I/O operations per second of each disk, if its type supports a choice',
+  })
+  disk_iops?: number;
+  @Field.int64({ optional: true, min: 1, description: 'MB per second of each disk, if its type supports a choice' })
   disk_throughput_MB?: number;
   @Field.int64({
     optional: true,
@@ -72,7 +85,12 @@ export class ClusterSettings {
     description: 'GB per disk; required without a volume unless the type fixes it',
   })
   size?: number;
-  @Field.int64({ optional: true, min: 1, max: 100, description: 'Per node; 1 without a volume' })
+  @Field.int64({
+    optional: true,
+    min: 1,
+    max: 100,
+    description: 'Number of disks of each node, 1 to 100; absent for that of the volume, or 1 without one',
+  })
   number_of_disks?: number;
 }
 
@@ -87,6 +105,10 @@ export class ClusterSettings {
   is_spot_instance: false,
   enable_public_ip: false,
 })
+@FieldsMean(CLUSTER_FIELDS)
+@About(
+  'The new cluster. All parts must be of one provider and one architecture. PLATFORM and STANDALONE need min_instances and max_instances.',
+)
 export class CreateCluster extends ClusterSettings {
   @Field.name() name: string;
   @Field.boolean() is_spot_instance: boolean;
@@ -109,6 +131,10 @@ export class CreateCluster extends ClusterSettings {
 }
 
 @Example({ description: 'Changed by an example' })
+@FieldsMean(CLUSTER_FIELDS)
+@About(
+  'Changes of a cluster; at least one. Absent fields keep their values. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR.',
+)
 export class UpdateCluster extends ClusterSettings {
   @Field.name({ optional: true }) name?: string;
   @Field.boolean({ optional: true }) is_spot_instance?: boolean;

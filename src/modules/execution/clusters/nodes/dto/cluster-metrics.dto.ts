@@ -1,5 +1,6 @@
 import type { NodeRole } from '../../../../../../libs/contracts/agent-protocol';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { About } from '../../../../../platform/kernel/dto/schemas';
 import { NODE_STATUSES } from '../../model/cluster-state';
 
 const PERIODS = ['hour', 'day'] as const;
@@ -11,30 +12,42 @@ export class ClusterMetricsQuery {
     description: 'The last hour in steps of a minute, or the last day in steps of 15 minutes',
   })
   period: (typeof PERIODS)[number] = 'hour';
-  @Param.int32({ min: 0 }) node_number?: number;
+  @Param.int32({ min: 0, description: 'Only the node with this number; every node if it is absent' })
+  node_number?: number;
 }
 
+@About('How much of a resource of a node was in use during a step.')
 export class ResourceUse {
   @Field.number({ description: 'Average during the step' }) used: number;
   @Field.number({ description: 'Largest during the step' }) used_max: number;
   @Field.number({ description: 'The rest of what the node has' }) free: number;
 }
 
+@About('What a node used during one step.')
 export class NodeMetricsPoint {
   @Field.timestamp({ description: 'When the step began' }) time: Date;
-  @Field.object(() => ResourceUse) cores: ResourceUse;
-  @Field.object(() => ResourceUse) memory_mb: ResourceUse;
-  @Field.object(() => ResourceUse) disk_mb: ResourceUse;
+  @Field.object(() => ResourceUse, { description: 'Processor cores' }) cores: ResourceUse;
+  @Field.object(() => ResourceUse, { description: 'Memory in MB' }) memory_mb: ResourceUse;
+  @Field.object(() => ResourceUse, { description: 'Disk space in MB; nodes that share a machine share its disk' })
+  disk_mb: ResourceUse;
   @Field.object(() => ResourceUse, { description: 'Jobs that the node runs, and more that it could run' })
   slots: ResourceUse;
 }
 
+@About('What one node used during the period.')
 export class NodeMetrics {
   @Field.int64() node_number: number;
-  @Field.oneOf(ROLES) role: string;
+  @Field.oneOf(ROLES, {
+    description:
+      'Which Spark daemons the node runs: none but drivers (single), a master, a worker, or a master and workers',
+  })
+  role: string;
   @Field.oneOf(NODE_STATUSES) node_status: string;
-  @Field.timestamp() from_date: Date;
-  @Field.validityEnd() to_date: Date | 'infinity' | null;
+  @Field.timestamp({ description: 'When the node was created' }) from_date: Date;
+  @Field.validityEnd({
+    description: 'When the node was destroyed, in ISO 8601; `infinity` for a present one; null means the same',
+  })
+  to_date: Date | 'infinity' | null;
   @Field.int32({
     nullable: true,
     description: 'Drivers that wait for runs now; null if the node keeps none ready, or does not run',
@@ -52,9 +65,13 @@ export class NodeMetrics {
   points: NodeMetricsPoint[];
 }
 
+@About('What the nodes of a cluster used.')
 export class ClusterMetrics {
   @Field.id() cluster_id: number;
-  @Field.oneOf(PERIODS) period: string;
-  @Field.int64() step_seconds: number;
-  @Field.objects(() => NodeMetrics) nodes: NodeMetrics[];
+  @Field.oneOf(PERIODS, { description: 'The period of the answer' }) period: string;
+  @Field.int64({ description: 'Seconds of each step' }) step_seconds: number;
+  @Field.objects(() => NodeMetrics, {
+    description: 'The present nodes, then those that the cluster had during the period',
+  })
+  nodes: NodeMetrics[];
 }

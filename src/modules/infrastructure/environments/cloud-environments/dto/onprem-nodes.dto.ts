@@ -1,4 +1,5 @@
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { About } from '../../../../../platform/kernel/dto/schemas';
 
 const GB = 'GiB (2^30 bytes), rounded to two decimals';
 
@@ -8,8 +9,9 @@ export class OnPremNodesQuery {
   @Param.id({ optional: false, description: 'Credentials of type OnPrem basic auth' }) credential_config_id: number;
 }
 
+@About('A host of the hypervisor with its resources.')
 export class OnPremNode {
-  @Field.text() node_name: string;
+  @Field.text({ description: 'Name of the host' }) node_name: string;
   @Field.int32({ description: 'Logical processors' }) cpu_cores: number;
   @Field.number({ description: '0 to 100, rounded to two decimals' }) cpu_usage_percent: number;
   @Field.number({ description: GB }) ram_total_gb: number;
@@ -18,6 +20,7 @@ export class OnPremNode {
   @Field.number({ description: GB }) disk_used_gb: number;
 }
 
+@About('The hosts of a hypervisor.')
 export class OnPremNodeResources {
   @Field.objects(() => OnPremNode, { description: 'Nodes that are online' }) nodes: OnPremNode[];
 }

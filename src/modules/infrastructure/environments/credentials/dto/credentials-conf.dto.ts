@@ -1,6 +1,6 @@
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS, CredentialTypeInfo } from '../../../../foundation/reference-data';
@@ -17,13 +17,18 @@ export class CredentialsCheckQuery extends CredentialsConfSelector {
 }
 
 export class CredentialsConfListQuery extends PageOrAllQuery {
-  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+  @Param.oneOf(CLOUD_PROVIDERS, {
+    aliases: CLOUD_PROVIDER_ALIASES,
+    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+  })
+  cloud_provider?: string;
 }
 
 export class CredentialsConfSearchQuery extends CredentialsConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) credentials_conf_name: string;
 }
 
+@About('Credentials in the encoding in which they are sent.')
 export class EncodedCredentials {
   @Field.text({ minLength: 1, description: 'Base64 of a JSON object with the keys of the credential type' })
   encoded: string;
@@ -38,44 +43,54 @@ export class EncodedCredentials {
       'eyJBV1NfQUNDRVNTX0tFWV9JRCI6ImV4YW1wbGUiLCJBV1NfU0VDUkVUX0FDQ0VTU19LRVkiOiJleGFtcGxlIiwiUzNfRU5EUE9JTlQiOiJodHRwczovL3MzLmV4YW1wbGUub3JnIn0=',
   },
 })
+@About('Credentials of a provider or of an object store.')
 export class CreateCredentialsConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
   @Field.id() credential_type_id: number;
-  @Field.object(() => EncodedCredentials) base64_encoded_credentials: EncodedCredentials;
+  @Field.object(() => EncodedCredentials, { description: 'The values; they are stored encrypted and never returned' })
+  base64_encoded_credentials: EncodedCredentials;
 }
 
 @Example({ description: 'Changed by an example' })
+@About('Changes of credentials; at least one. Absent fields keep their values.')
 export class UpdateCredentialsConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
-  @Field.object(() => EncodedCredentials, { optional: true }) base64_encoded_credentials?: EncodedCredentials;
+  @Field.object(() => EncodedCredentials, { optional: true, description: 'New values, which replace all old ones' })
+  base64_encoded_credentials?: EncodedCredentials;
 }
 
+@About('Credentials of a provider or of an object store, without their values.')
 export class CredentialsConfRead extends ReadAudit {
   @Field.id() credentials_conf_id: number;
-  @Field.text() credentials_conf_name: string;
+  @Field.text({ description: 'Name of the credentials, unique in the tenant' }) credentials_conf_name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.object(() => CredentialTypeInfo) credential_type: CredentialTypeInfo;
   @Field.uuid() tenant_id: string;
 }
 
+@About('Credentials after a change, without their values. Ids are decimal texts.')
 export class CredentialsConfWrite extends WriteAudit {
   @Field.idText() credentials_conf_id: string;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the credentials, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.idText() credential_type_id: string;
   @Field.uuid() tenant_id: string;
 }
 
+@About('What the provider says about the credentials.')
 export class CredentialsCheckResult {
   @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
-  @Field.text({ nullable: true, description: 'Account or principal of the credentials, if the provider reports it' })
+  @Field.text({
+    nullable: true,
+    description: 'Account or principal of the credentials; null if the provider does not report it',
+  })
   checked_as: string | null;
   @Field.text({
     nullable: true,
     description:
-      'Why the credentials do not work, or which permissions they lack to create nodes, if the provider reports it',
+      'Why the credentials do not work, or which permissions they lack to create nodes; null if nothing is wrong, or if the provider does not report it',
   })
   reason: string | null;
 }

@@ -1,7 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 
@@ -17,6 +17,7 @@ export class DependencyRepositorySearchQuery extends DependencyRepositoryListQue
 }
 
 @Example({ name: 'example-repository', url: 'https://maven.example.org/releases/' })
+@About('A Maven repository that jobs may use.')
 export class CreateDependencyRepository {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -24,6 +25,7 @@ export class CreateDependencyRepository {
 }
 
 @Example({ description: 'Changed by an example' })
+@About('Changes of a dependency repository; at least one. Absent fields keep their values.')
 export class UpdateDependencyRepository {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -32,17 +34,19 @@ export class UpdateDependencyRepository {
 
 /** Fields of the row that every response with a repository has. */
 export class DependencyRepositoryFields {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the dependency repository, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.text() url: string;
+  @Field.text({ description: 'Address of the repository, with a trailing slash' }) url: string;
 }
 
+@About('A dependency repository: a Maven repository from which jobs of the tenant may load packages.')
 export class DependencyRepositoryRead extends IntersectionType(DependencyRepositoryFields, ReadAudit) {
-  @Field.id() dependency_repository_id: number;
+  @Field.id({ description: 'Id of the dependency repository' }) dependency_repository_id: number;
   @Field.uuid() tenant_id: string;
 }
 
+@About('A dependency repository after a change. Its id is a decimal text.')
 export class DependencyRepositoryWrite extends IntersectionType(DependencyRepositoryFields, WriteAudit) {
-  @Field.idText() dependency_repository_id: string;
+  @Field.idText({ description: 'Id of the dependency repository' }) dependency_repository_id: string;
   @Field.uuid() tenant_id: string;
 }

@@ -1,6 +1,6 @@
 import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { STORAGE_TYPES } from '../../../../foundation/reference-data';
@@ -8,7 +8,7 @@ import { STORAGE_TYPES } from '../../../../foundation/reference-data';
 export class MountSelector extends RecordSelectorQuery('mount') {}
 
 export class MountListQuery extends PageQuery {
-  @Param.someOf(STORAGE_TYPES) storage_types?: string[];
+  @Param.someOf(STORAGE_TYPES, { description: 'Only mounts of stores of these types' }) storage_types?: string[];
   @Param.text({ description: 'Part of the name, case-insensitive' }) mount_name?: string;
   @Param.id({ description: 'Exclude mounts attached to this cluster' }) exclude_cluster_id?: number;
 }
@@ -47,8 +47,10 @@ const CREDENTIALS = { description: 'Same provider as the storage type; Custom S3
   mount_point: '/mnt/example',
   credentials_config_id: 2,
 })
+@About('A directory of a bucket for jobs.')
 export class CreateMount {
-  @Field.text(NAME) name: string;
+  @Field.text({ ...NAME, description: 'Name of the mount: one line of 1 to 250 characters, unique in the tenant' })
+  name: string;
   @Field.id() storage_type_id: number;
   @Field.id({
     optional: true,
@@ -59,13 +61,19 @@ export class CreateMount {
   @Field.text(SOURCE) source: string;
   @Field.text(MOUNT_POINT) mount_point: string;
   @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
-  @Field.boolean({ default: false }) is_read_only: boolean = false;
+  @Field.boolean({ default: false, description: 'True if jobs can only read the mount' }) is_read_only: boolean = false;
   @Field.id(CREDENTIALS) credentials_config_id: number;
 }
 
 @Example({ is_read_only: true })
+@About('Changes of a mount; at least one. Absent fields keep their values.')
 export class UpdateMount {
-  @Field.text({ ...NAME, optional: true }) name?: string;
+  @Field.text({
+    ...NAME,
+    optional: true,
+    description: 'New name of the mount: one line of 1 to 250 characters, unique in the tenant',
+  })
+  name?: string;
   @Field.text({ ...SOURCE, optional: true }) source?: string;
   @Field.text({ ...MOUNT_POINT, optional: true }) mount_point?: string;
   @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
@@ -73,15 +81,16 @@ export class UpdateMount {
   @Field.id({ ...CREDENTIALS, optional: true }) credentials_config_id?: number;
 }
 
+@About('A mount after a change. Ids are decimal texts.')
 export class MountWrite extends WriteAudit {
   @Field.idText() mount_id: string;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the mount, unique in the tenant' }) name: string;
   @Field.idText() storage_type_id: string;
   @Field.idText({ nullable: true }) encryption_type_id: string | null;
   @Field.text() source: string;
   @Field.text() mount_point: string;
   @Field.map({ nullable: true }) extra_configs: Record<string, unknown> | null;
   @Field.boolean() is_read_only: boolean;
-  @Field.idText() credentials_config_id: string;
+  @Field.idText({ description: 'Id of the credentials of the store' }) credentials_config_id: string;
   @Field.uuid() tenant_id: string;
 }

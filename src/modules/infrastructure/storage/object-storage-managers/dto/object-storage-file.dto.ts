@@ -1,6 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
+import { About } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { ObjectStorageManagerSelector } from './object-storage-manager.dto';
 import { ObjectStorageManagerRef } from '../object-storage-managers.joins';
@@ -31,10 +32,13 @@ export class ObjectStorageUploadQuery extends ObjectStorageManagerSelector {
 const SIZE = 'Decimal number; 0 for a directory';
 const TYPE = 'File extension in lower case, or empty; "directory" for a directory';
 
+@About('A file or directory of a bucket.')
 export class ObjectStorageFileRead extends ReadAudit {
-  @Field.id() object_storage_manager_file_id: number;
-  @Field.object(() => ObjectStorageManagerRef) object_storage_manager: ObjectStorageManagerRef;
-  @Field.text() file_name: string;
+  @Field.id({ description: 'Id of the file or directory, which stays while it exists under its path' })
+  object_storage_manager_file_id: number;
+  @Field.object(() => ObjectStorageManagerRef, { description: 'The object storage manager' })
+  object_storage_manager: ObjectStorageManagerRef;
+  @Field.text({ description: 'Name of the file or directory, without its path' }) file_name: string;
   @Field.text() full_file_path: string;
   @Field.text({ description: SIZE }) file_size_bytes: string;
   @Field.text({ description: TYPE }) file_type: string;
@@ -43,14 +47,18 @@ export class ObjectStorageFileRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
+@About('A file or directory of a bucket after an upload. Ids are decimal texts.')
 export class ObjectStorageFileWrite extends WriteAudit {
-  @Field.idText() object_storage_manager_file_id: string;
+  @Field.idText({ description: 'Id of the file or directory, which stays while it exists under its path' })
+  object_storage_manager_file_id: string;
   @Field.idText() object_storage_manager_id: string;
-  @Field.text() file_name: string;
+  @Field.text({ description: 'Name of the file or directory, without its path' }) file_name: string;
   @Field.text() full_file_path: string;
   @Field.text({ description: SIZE }) file_size_bytes: string;
   @Field.text({ description: TYPE }) file_type: string;
   @Field.boolean() is_dir: boolean;
-  @Field.idText({ nullable: true }) parent_id: string | null;
+  @Field.idText({ nullable: true, description: 'Id of the parent directory; null at the root' }) parent_id:
+    | string
+    | null;
   @Field.uuid() tenant_id: string;
 }

@@ -1,7 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageOrAllQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLOUD_PROVIDER_ALIASES } from '../../../../foundation/reference-data';
@@ -11,7 +11,11 @@ import { STORE_CLOUD_PROVIDERS } from '../store-providers';
 export class ObjectStorageManagerSelector extends RecordSelectorQuery('object_storage_manager') {}
 
 export class ObjectStorageManagerListQuery extends PageOrAllQuery {
-  @Param.oneOf(STORE_CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+  @Param.oneOf(STORE_CLOUD_PROVIDERS, {
+    aliases: CLOUD_PROVIDER_ALIASES,
+    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+  })
+  cloud_provider?: string;
 }
 
 export class ObjectStorageManagerSearchQuery extends ObjectStorageManagerListQuery {
@@ -27,6 +31,7 @@ const CREDENTIALS = 'Must belong to the provider; OnPrem needs S3-compatible cre
   credentials_conf_id: 2,
   object_storage_bucket_name: 'example-bucket',
 })
+@About('A bucket whose files users handle through the API.')
 export class CreateObjectStorageManager {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -41,22 +46,26 @@ export class CreateObjectStorageManager {
 }
 
 @Example({ description: 'Changed by an example' })
+@About('Changes of an object storage manager; at least one. Absent fields keep their values.')
 export class UpdateObjectStorageManager {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.id({ optional: true, description: CREDENTIALS }) credentials_conf_id?: number;
 }
 
+@About('An object storage manager: a bucket whose files users list, upload and download through the API.')
 export class ObjectStorageManagerRead extends IntersectionType(ObjectStorageManagerRef, ReadAudit) {
   @Field.uuid() tenant_id: string;
 }
 
+@About('An object storage manager after a change. Ids are decimal texts.')
 export class ObjectStorageManagerWrite extends WriteAudit {
   @Field.idText() object_storage_manager_id: string;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the object storage manager, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.idText() cloud_provider_id: string;
   @Field.idText() credentials_conf_id: string;
-  @Field.text() object_storage_bucket_name: string;
+  @Field.text({ description: 'Name of the bucket, or of the container in the storage account' })
+  object_storage_bucket_name: string;
   @Field.uuid() tenant_id: string;
 }
