@@ -24,7 +24,7 @@ export interface ResourceRoutes {
   /** The plural, if it is not the label with an s. */
   labels?: string;
   tag: string;
-  /** Whose records they are, in descriptions: ` of the tenant` if it is absent. */
+  /** Says in descriptions who holds the records; ` of the tenant` if it is absent. */
   ofHolder?: string;
   /** Sentences of descriptions that say what all resources do not have in common. */
   notes?: { create?: string; update?: string; delete?: string };

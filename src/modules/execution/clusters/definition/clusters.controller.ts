@@ -83,7 +83,7 @@ export class ClustersController {
     id: 'calculateDriverMemory',
     summary: 'Driver memory of each parallel job',
     description:
-      'Returns a sentence that says how much memory the driver of each job gets on a machine that runs so many at a time. A machine that is too small for so many jobs is refused with 400.',
+      'Returns a sentence that says how much memory the driver of each job gets on a machine that runs so many at a time. It is refused with 400 if a job would get less than a driver needs.',
     tag,
     access: read,
     response: Responses.message,
@@ -195,7 +195,7 @@ export class ClustersController {
     id: 'disableCluster',
     summary: 'Disable a DESTROYED cluster',
     description:
-      'Ends the use of a DESTROYED cluster: it can no longer be started and its name is free. Its to_date is set. `enableCluster` brings it back.',
+      'Ends the use of a DESTROYED cluster: it can no longer be started and its name is free. Its to_date is set. `enableCluster` undoes it.',
     tag,
     access: manage,
     response: Responses.message,
@@ -212,7 +212,7 @@ export class ClustersController {
     id: 'enableCluster',
     summary: 'Enable a disabled cluster; it is STOPPED again',
     description:
-      'Brings a disabled cluster back, in STOPPED and without machines. Everything it is made of must still exist and fit together, else it is refused. One that is already enabled is refused with 409.',
+      'Returns a disabled cluster to STOPPED, without machines. Everything it is made of must still exist and fit together, else it is refused. One that is already enabled is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
