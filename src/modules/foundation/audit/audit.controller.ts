@@ -19,6 +19,8 @@ export class AuditController {
     path: '/admin/audit/events',
     id: 'listAuditEvents',
     summary: 'List the audit events of the selected tenant, newest first; counts and pages reach the newest 10,000',
+    description:
+      'Returns the requests that changed something, or were refused, in the selected tenant. Counts and pages reach the newest 10,000; narrower filters reach older ones.',
     tag: TAG,
     access: Allow.tenant(ADMINS),
     response: Responses.page(AuditEventRead),
@@ -32,6 +34,8 @@ export class AuditController {
     path: '/platform/admin/audit/events',
     id: 'listPlatformAuditEvents',
     summary: 'List the audit events of every tenant, newest first; counts and pages reach the newest 10,000',
+    description:
+      'Returns the requests that changed something, or were refused, in every tenant and outside of tenants. Counts and pages reach the newest 10,000; narrower filters reach older ones.',
     tag: TAG,
     access: Allow.platform(['PLATFORM ADMIN']),
     response: Responses.page(AuditEventRead),

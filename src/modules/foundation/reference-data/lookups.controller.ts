@@ -43,6 +43,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers',
     id: 'listCloudProviders',
     summary: 'List the cloud providers',
+    description: 'Returns the providers on which clusters can run. Only a release changes the list.',
     response: Responses.list(CloudProviderLookup),
   })
   listCloudProviders(): CloudProviderLookup[] {
@@ -54,6 +55,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}',
     id: 'getCloudProvider',
     summary: 'Get a cloud provider',
+    description: 'Returns one provider by its id.',
     response: Responses.one(CloudProviderLookup),
   })
   getCloudProvider(@IdParam('cloud_provider_id') id: number): CloudProviderLookup {
@@ -65,6 +67,8 @@ export class LookupsController {
     path: '/lookup_availability_zone',
     id: 'listAvailabilityZones',
     summary: 'List the availability zones of every provider',
+    description:
+      'Returns the zones of every provider, in which networks and cloud environments are. Only a release changes the list.',
     response: Responses.page(AvailabilityZoneLookup),
   })
   listAvailabilityZones(@Query() query: PageQuery): Page<AvailabilityZoneLookup> {
@@ -76,6 +80,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones',
     id: 'listProviderAvailabilityZones',
     summary: 'List the availability zones of a provider',
+    description: 'Returns the zones of one provider.',
     response: Responses.page(AvailabilityZoneLookup),
   })
   listProviderAvailabilityZones(
@@ -90,6 +95,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/available/zones/{availability_zone_id}',
     id: 'getProviderAvailabilityZone',
     summary: 'Get an availability zone of a provider',
+    description: 'Returns one zone; a zone of another provider is a 404.',
     response: Responses.one(AvailabilityZoneLookup),
   })
   getProviderAvailabilityZone(
@@ -104,6 +110,8 @@ export class LookupsController {
     path: '/lookup_machine_type',
     id: 'listMachineTypes',
     summary: 'List the machine types of every provider',
+    description:
+      'Returns the machine types of every provider, from which cluster configurations are made. Only a release changes the list.',
     response: Responses.page(MachineTypeLookup),
   })
   listMachineTypes(@Query() query: PageOrAllQuery): Page<MachineTypeLookup> {
@@ -115,6 +123,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types',
     id: 'listProviderMachineTypes',
     summary: 'List the machine types of a provider',
+    description: 'Returns the machine types of one provider.',
     response: Responses.page(MachineTypeLookup),
   })
   listProviderMachineTypes(
@@ -129,6 +138,7 @@ export class LookupsController {
     path: '/lookup_cloud_providers/{cloud_provider_id}/machine/types/{machine_type_id}',
     id: 'getProviderMachineType',
     summary: 'Get a machine type of a provider',
+    description: 'Returns one machine type; one of another provider is a 404.',
     response: Responses.one(MachineTypeLookup),
   })
   getProviderMachineType(
@@ -143,6 +153,8 @@ export class LookupsController {
     path: '/lookup_cloud_label_pattern',
     id: 'listCloudLabelPatterns',
     summary: 'List the rules for labels of cloud resources',
+    description:
+      'Returns the rule of each provider for keys and values of labels, or that of one. Only a release changes the list.',
     response: Responses.list(CloudLabelPatternLookup),
   })
   listCloudLabelPatterns(@Query() query: CloudProviderFilter): CloudLabelPatternLookup[] {
@@ -154,6 +166,8 @@ export class LookupsController {
     path: '/lookup_credential_type',
     id: 'listCredentialTypes',
     summary: 'List the credential types',
+    description:
+      'Returns the types of credentials, of every provider or of one. The type determines the keys of credentials. Only a release changes the list.',
     response: Responses.list(CredentialTypeLookup),
   })
   listCredentialTypes(@Query() query: CloudProviderFilter): CredentialTypeLookup[] {
@@ -165,6 +179,8 @@ export class LookupsController {
     path: '/lookup_spark_job_type_lang',
     id: 'listSparkJobTypeLanguages',
     summary: 'List the languages of job types',
+    description:
+      'Returns the languages of job types, of every type or of some, and whether a single run can have its own arguments and properties. Only a release changes the list.',
     response: Responses.list(SparkJobTypeLangLookup),
   })
   listSparkJobTypeLanguages(@Query() query: JobTypeFilter): SparkJobTypeLangLookup[] {
@@ -176,6 +192,8 @@ export class LookupsController {
     path: '/lookup_secret_type',
     id: 'listSecretTypes',
     summary: 'List the secret types',
+    description:
+      'Returns the types of secrets, or those that open a kind of metastore or store. Only a release changes the list.',
     response: Responses.list(SecretTypeLookup),
   })
   listSecretTypes(@Query() query: SecretSupportsFilter): SecretTypeLookup[] {
@@ -187,6 +205,8 @@ export class LookupsController {
     path: '/lookup_git_credential_pattern',
     id: 'listGitCredentialPatterns',
     summary: 'List the rules for Git credentials',
+    description:
+      'Returns the rules for user names and tokens of Git providers, or those of one. Only a release changes the list.',
     response: Responses.list(GitCredentialPatternLookup),
   })
   listGitCredentialPatterns(@Query() query: GitProviderFilter): GitCredentialPatternLookup[] {
@@ -198,6 +218,8 @@ export class LookupsController {
     path: '/lookup_disk_machine_type',
     id: 'listDiskTypes',
     summary: 'List the disk types',
+    description:
+      'Returns the disk types of every provider with their sizes, from which volume configurations are made. Only a release changes the list.',
     response: Responses.list(DiskTypeLookup),
   })
   listDiskTypes(): DiskTypeLookup[] {
@@ -209,6 +231,8 @@ export class LookupsController {
     path: '/lookup_machine_architecture_type',
     id: 'listMachineArchitectureTypes',
     summary: 'List the machine architectures',
+    description:
+      'Returns the processor architectures of machine types and boot disk images. Only a release changes the list.',
     response: Responses.list(MachineArchitectureTypeLookup),
   })
   listMachineArchitectureTypes(): MachineArchitectureTypeLookup[] {
@@ -220,6 +244,8 @@ export class LookupsController {
     path: '/lookup_cluster_type',
     id: 'listClusterTypes',
     summary: 'List the cluster types',
+    description:
+      'Returns the types of clusters, which determine how Spark runs on their nodes. Only a release changes the list.',
     response: Responses.list(ClusterTypeLookup),
   })
   listClusterTypes(): ClusterTypeLookup[] {
@@ -231,6 +257,7 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_status',
     id: 'listClusterInstanceStatuses',
     summary: 'List the states of clusters',
+    description: 'Returns the states that clusters can have. Only a release changes the list.',
     response: Responses.list(EngineClusterInstanceStatus),
   })
   listClusterInstanceStatuses(): EngineClusterInstanceStatus[] {
@@ -242,6 +269,7 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_node_status',
     id: 'listClusterInstanceNodeStatuses',
     summary: 'List the states of cluster nodes',
+    description: 'Returns the states that nodes of clusters can have. Only a release changes the list.',
     response: Responses.list(EngineClusterInstanceNodeStatus),
   })
   listClusterInstanceNodeStatuses(): EngineClusterInstanceNodeStatus[] {
@@ -253,6 +281,7 @@ export class LookupsController {
     path: '/lookup_spark_compute_type',
     id: 'listSparkComputeTypes',
     summary: 'List the Spark compute types',
+    description: 'Returns the kinds of computation that clients know. Only a release changes the list.',
     response: Responses.list(SparkComputeTypeLookup),
   })
   listSparkComputeTypes(): SparkComputeTypeLookup[] {
@@ -264,6 +293,7 @@ export class LookupsController {
     path: '/lookup_spark_job_status',
     id: 'listSparkJobStatuses',
     summary: 'List the states of jobs',
+    description: 'Returns the statuses that jobs and notebook instances can have. Only a release changes the list.',
     response: Responses.list(SparkJobStatusLookup),
   })
   listSparkJobStatuses(): SparkJobStatusLookup[] {
@@ -275,6 +305,7 @@ export class LookupsController {
     path: '/lookup_spark_job_type',
     id: 'listSparkJobTypes',
     summary: 'List the job types',
+    description: 'Returns the types of jobs with the names that clients show. Only a release changes the list.',
     response: Responses.list(SparkJobTypeLookup),
   })
   listSparkJobTypes(): SparkJobTypeLookup[] {
@@ -286,6 +317,7 @@ export class LookupsController {
     path: '/lookup_workflow_execution_state',
     id: 'listWorkflowExecutionStates',
     summary: 'List the states of workflow executions',
+    description: 'Returns the states that executions of workflows can have. Only a release changes the list.',
     response: Responses.list(WorkflowExecutionStateLookup),
   })
   listWorkflowExecutionStates(): WorkflowExecutionStateLookup[] {
@@ -297,6 +329,7 @@ export class LookupsController {
     path: '/lookup_workflow_type',
     id: 'listWorkflowTypes',
     summary: 'List the workflow types',
+    description: 'Returns the types of workflows that clients know. Only a release changes the list.',
     response: Responses.list(WorkflowTypeLookup),
   })
   listWorkflowTypes(): WorkflowTypeLookup[] {
@@ -308,6 +341,7 @@ export class LookupsController {
     path: '/lookup_linux_distro',
     id: 'listLinuxDistros',
     summary: 'List the Linux distributions',
+    description: 'Returns the Linux distributions that boot disk images can have. Only a release changes the list.',
     response: Responses.list(LinuxDistroLookup),
   })
   listLinuxDistros(): LinuxDistroLookup[] {
@@ -319,6 +353,7 @@ export class LookupsController {
     path: '/lookup_metastore_catalog_type',
     id: 'listMetastoreCatalogTypes',
     summary: 'List the metastore catalog types',
+    description: 'Returns the types of metastores that catalogs can have. Only a release changes the list.',
     response: Responses.list(MetastoreCatalogTypeLookup),
   })
   listMetastoreCatalogTypes(): MetastoreCatalogTypeLookup[] {
@@ -330,6 +365,7 @@ export class LookupsController {
     path: '/lookup_storage_type',
     id: 'listStorageTypes',
     summary: 'List the storage types',
+    description: 'Returns the types of object stores that mounts can have. Only a release changes the list.',
     response: Responses.list(StorageTypeLookup),
   })
   listStorageTypes(): StorageTypeLookup[] {
@@ -341,6 +377,8 @@ export class LookupsController {
     path: '/lookup_encryption_type',
     id: 'listEncryptionTypes',
     summary: 'List the encryption types',
+    description:
+      'Returns the encryptions at rest that mounts can have, each of one provider. Only a release changes the list.',
     response: Responses.list(EncryptionTypeLookup),
   })
   listEncryptionTypes(): EncryptionTypeLookup[] {
@@ -352,6 +390,8 @@ export class LookupsController {
     path: '/lookup_git_provider',
     id: 'listGitProviders',
     summary: 'List the Git providers',
+    description:
+      'Returns the Git providers that clients know, with their words for user name and password. Only a release changes the list.',
     response: Responses.list(GitProviderLookup),
   })
   listGitProviders(): GitProviderLookup[] {
@@ -363,6 +403,7 @@ export class LookupsController {
     path: '/lookup_widget_type',
     id: 'listWidgetTypes',
     summary: 'List the notebook widget types',
+    description: 'Returns the types of notebook widgets that clients know. Only a release changes the list.',
     response: Responses.list(WidgetTypeLookup),
   })
   listWidgetTypes(): WidgetTypeLookup[] {

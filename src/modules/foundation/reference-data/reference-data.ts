@@ -1,5 +1,6 @@
 import type { AcceleratorKind } from '../../../../libs/contracts/agent-protocol';
 import { Field } from '../../../platform/kernel/dto/fields';
+import { About } from '../../../platform/kernel/dto/schemas';
 import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
@@ -55,104 +56,161 @@ export const SECRET_TYPE_ID: Record<SecretTypeName, number> = {
   'GOOGLE SERVICE ACCOUNT': 7,
 };
 
+@About('A cloud provider in another record.')
 export class CloudProviderRef {
   @Field.id() cloud_provider_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the provider' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
+@About('The provider of a disk type.')
 export class DiskTypeProviderRef {
   @Field.id() cloud_provider_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the provider' }) name: string;
 }
 
+@About('A disk type in another record.')
 export class DiskTypeInfo {
   @Field.id() disk_type_id: number;
   @Field.object(() => DiskTypeProviderRef) cloud_provider: DiskTypeProviderRef;
-  @Field.text() name: string;
-  @Field.boolean() has_fixed_size: boolean;
-  @Field.int64({ description: 'GB' }) min_size: number;
-  @Field.int64({ description: 'GB' }) max_size: number;
-  @Field.boolean({ optional: true }) has_fixed_iops?: boolean;
-  @Field.int64({ optional: true, nullable: true }) min_iops?: number | null;
-  @Field.int64({ optional: true, nullable: true }) max_iops?: number | null;
-  @Field.boolean({ optional: true }) has_fixed_throughput?: boolean;
-  @Field.int64({ optional: true, nullable: true, description: 'MB/s' }) min_throughput?: number | null;
-  @Field.int64({ optional: true, nullable: true, description: 'MB/s' }) max_throughput?: number | null;
+  @Field.text({ description: 'Name of the disk type' }) name: string;
+  @Field.boolean({ description: 'True if disks of the type have one size' }) has_fixed_size: boolean;
+  @Field.int64({ description: 'Smallest size in GB' }) min_size: number;
+  @Field.int64({ description: 'Largest size in GB' }) max_size: number;
+  @Field.boolean({ optional: true, description: 'True if the I/O operations per second cannot be chosen' })
+  has_fixed_iops?: boolean;
+  @Field.int64({
+    optional: true,
+    nullable: true,
+    description: 'Fewest I/O operations per second that can be chosen; null if none can',
+  })
+  min_iops?: number | null;
+  @Field.int64({
+    optional: true,
+    nullable: true,
+    description: 'Most I/O operations per second that can be chosen; null if none can',
+  })
+  max_iops?: number | null;
+  @Field.boolean({ optional: true, description: 'True if the throughput cannot be chosen' })
+  has_fixed_throughput?: boolean;
+  @Field.int64({
+    optional: true,
+    nullable: true,
+    description: 'Least MB per second that can be chosen; null if none can',
+  })
+  min_throughput?: number | null;
+  @Field.int64({
+    optional: true,
+    nullable: true,
+    description: 'Most MB per second that can be chosen; null if none can',
+  })
+  max_throughput?: number | null;
 }
 
+@About('An availability zone in another record.')
 export class AvailabilityZoneRef {
   @Field.id() availability_zone_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the zone at its provider' }) name: string;
   @Field.id() cloud_provider_id: number;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
-  @Field.text() region: string;
+  @Field.text({ description: 'Region of the provider to which the zone belongs' }) region: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
+@About('A processor architecture in another record.')
 export class MachineArchitectureRef {
-  @Field.id() machine_architecture_type_id: number;
-  @Field.oneOf(ARCHITECTURES) machine_architecture_type: string;
+  @Field.id({ description: 'Id of the architecture' }) machine_architecture_type_id: number;
+  @Field.oneOf(ARCHITECTURES, { description: 'Name of the architecture' }) machine_architecture_type: string;
 }
 
+@About('How the local disks of a machine are connected.')
 export class LocalDiskBusTypeRef {
-  @Field.id({ nullable: true }) local_disk_bus_type_id: number | null;
-  @Field.oneOf(['SCSI', 'NVME'], { nullable: true }) local_disk_bus_type: string | null;
+  @Field.id({ nullable: true, description: 'Id of the bus; null if there are no local disks' }) local_disk_bus_type_id:
+    | number
+    | null;
+  @Field.oneOf(['SCSI', 'NVME'], { nullable: true, description: 'Name of the bus; null if there are no local disks' })
+  local_disk_bus_type: string | null;
 }
 
+@About('A machine type in another record.')
 export class MachineTypeInfo {
   @Field.id() machine_type_id: number;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the machine type at its provider' }) name: string;
   @Field.object(() => MachineArchitectureRef) machine_architecture_type: MachineArchitectureRef;
-  @Field.int32() vCPUs: number;
-  @Field.text({ description: 'With its unit', example: '16 GiB' }) memory: string;
-  @Field.boolean() has_cuda: boolean;
-  @Field.text({ nullable: true }) gpu_model: string | null;
-  @Field.int32() gpus: number;
-  @Field.text({ nullable: true }) gpu_memory: string | null;
-  @Field.texts() cpu_model: string[];
-  @Field.texts() cpu_min_frequency_GHz: string[];
-  @Field.texts() cpu_max_frequency_GHz: string[];
-  @Field.boolean() has_local_disk: boolean;
-  @Field.int64({ nullable: true }) local_disk_size_GB: number | null;
-  @Field.int32({ nullable: true }) local_num_of_disks: number | null;
-  @Field.object(() => LocalDiskBusTypeRef, { nullable: true }) local_disk_bus_type: LocalDiskBusTypeRef | null;
-  @Field.int64({ nullable: true }) local_disk_throughput_MB: number | null;
-  @Field.number({ description: 'Platform compute units per hour' }) machine_price_ycu: number;
-  @Field.boolean({ optional: true }) has_spot_instance_support?: boolean;
+  @Field.int32({ description: 'Number of virtual processors' }) vCPUs: number;
+  @Field.text({ description: 'Memory with its unit', example: '16 GiB' }) memory: string;
+  @Field.boolean({ description: 'True if the machine has GPUs for CUDA' }) has_cuda: boolean;
+  @Field.text({ nullable: true, description: 'Model of the GPUs; null if there are none' }) gpu_model: string | null;
+  @Field.int32({ description: 'Number of GPUs' }) gpus: number;
+  @Field.text({ nullable: true, description: 'Memory of the GPUs with its unit; null if there are none' }) gpu_memory:
+    | string
+    | null;
+  @Field.texts({ description: 'Models of processors that the machine may have' }) cpu_model: string[];
+  @Field.texts({ description: 'Base frequencies in GHz, in the order of cpu_model' }) cpu_min_frequency_GHz: string[];
+  @Field.texts({ description: 'Highest frequencies in GHz, in the order of cpu_model' })
+  cpu_max_frequency_GHz: string[];
+  @Field.boolean({ description: 'True if the machine has disks of its own' }) has_local_disk: boolean;
+  @Field.int64({ nullable: true, description: 'GB of each local disk; null if there are none' }) local_disk_size_GB:
+    | number
+    | null;
+  @Field.int32({ nullable: true, description: 'Number of local disks; null if there are none' }) local_num_of_disks:
+    | number
+    | null;
+  @Field.object(() => LocalDiskBusTypeRef, {
+    nullable: true,
+    description: 'How the local disks are connected; null if there are none',
+  })
+  local_disk_bus_type: LocalDiskBusTypeRef | null;
+  @Field.int64({
+    nullable: true,
+    description: 'MB per second of the local disks; null if it is not known, or if there are none',
+  })
+  local_disk_throughput_MB: number | null;
+  @Field.number({ description: 'Price of an hour in compute units of the platform' }) machine_price_ycu: number;
+  @Field.boolean({
+    optional: true,
+    description: 'True if the provider offers the type as a spot machine; absent if it is not known',
+  })
+  has_spot_instance_support?: boolean;
 }
 
+@About('A Linux distribution in another record.')
 export class LinuxDistroRef {
   @Field.id() linux_distro_id: number;
-  @Field.text() distro_name: string;
-  @Field.text() distro_version: string;
+  @Field.text({ description: 'Name of the distribution' }) distro_name: string;
+  @Field.text({ description: 'Version of the distribution' }) distro_version: string;
 }
 
+@About('A type of credentials in another record.')
 export class CredentialTypeInfo {
   @Field.id() credential_type_id: number;
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the type' }) name: string;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
 }
 
+@About('A Spark version in another record, with the versions and features that come with it.')
 export class SparkInfraVersionRef {
   @Field.id() spark_infra_version_id: number;
-  @Field.text() spark_docker_image_name: string;
-  @Field.text() spark_version: string;
-  @Field.text() hive_version: string;
-  @Field.text() hadoop_version: string;
-  @Field.text() scala_version: string;
-  @Field.text() python_version: string;
-  @Field.boolean() notebook_support: boolean;
-  @Field.boolean() has_cuda_support: boolean;
-  @Field.boolean() thrift_support: boolean;
-  @Field.boolean() platform_functions_support: boolean;
-  @Field.boolean() has_turbo_support: boolean;
-  @Field.text({ nullable: true }) turbo_version: string | null;
-  @Field.boolean() has_unity_support: boolean;
-  @Field.text({ nullable: true }) unity_version: string | null;
-  @Field.boolean() has_hive_support: boolean;
-  @Field.text({ nullable: true }) cuda_rapids_version: string | null;
+  @Field.text({ description: 'Name of the image that nodes run' }) spark_docker_image_name: string;
+  @Field.text({ description: 'Version of Spark' }) spark_version: string;
+  @Field.text({ description: 'Version of the Hive client' }) hive_version: string;
+  @Field.text({ description: 'Version of Hadoop' }) hadoop_version: string;
+  @Field.text({ description: 'Version of Scala' }) scala_version: string;
+  @Field.text({ description: 'Version of Python' }) python_version: string;
+  @Field.boolean({ description: 'True if clusters can run notebooks' }) notebook_support: boolean;
+  @Field.boolean({ description: 'True if clusters can use GPUs' }) has_cuda_support: boolean;
+  @Field.boolean({ description: 'True if clusters can run SQL servers' }) thrift_support: boolean;
+  @Field.boolean({ description: 'True if clusters can serve functions' }) platform_functions_support: boolean;
+  @Field.boolean({ description: 'True if clusters can use DataFusion Comet' }) has_turbo_support: boolean;
+  @Field.text({ nullable: true, description: 'Version of DataFusion Comet; null without it' }) turbo_version:
+    | string
+    | null;
+  @Field.boolean({ description: 'True if clusters can use catalogs of Unity Catalog' }) has_unity_support: boolean;
+  @Field.text({ nullable: true, description: 'Version of the connector to Unity Catalog; null without it' })
+  unity_version: string | null;
+  @Field.boolean({ description: 'True if clusters can use catalogs of a Hive metastore' }) has_hive_support: boolean;
+  @Field.text({ nullable: true, description: 'Version of RAPIDS; null without it' }) cuda_rapids_version: string | null;
 }
 
 export interface StorageTypeRecord {

@@ -29,6 +29,8 @@ export class HealthController {
     path: '/healthCheck',
     id: 'healthCheck',
     summary: 'Check the service and its dependencies',
+    description:
+      'Checks the database and the other systems that the API needs. Status 500 with the same body means that one does not respond.',
     tag: 'Probes',
     access: Allow.everyone,
     response: Responses.one(HealthCheck),
@@ -45,6 +47,8 @@ export class HealthController {
     path: '/version',
     id: 'getVersion',
     summary: 'Get the version of the service and the release of the API',
+    description:
+      'Returns the version of the service and the release of the API that it follows. They change only with an upgrade.',
     tag: 'Probes',
     access: Allow.everyone,
     response: Responses.one(Version),

@@ -19,6 +19,8 @@ export class DirectorySyncController {
     path: '/platform/shared/admin/sync/user/{username}',
     id: 'syncUser',
     summary: 'Refresh a user and its groups from the directory',
+    description:
+      'With LDAP, reads the user and its groups from the directory, stores them and returns the account. If the directory no longer has the user, the account is disabled, its sessions and tokens end, and the answer is 404. Without LDAP, the stored account is returned.',
     tag: TAG,
     access: Allow.platform(ADMINS),
     response: Responses.one(UserRead),
@@ -33,6 +35,8 @@ export class DirectorySyncController {
     path: '/platform/shared/admin/sync/group/{groupname}',
     id: 'syncGroup',
     summary: 'Refresh a group and its members from the directory',
+    description:
+      'With LDAP, reads the group and its members from the directory, stores them and returns the group. If the directory no longer has the group, its members are removed and the answer is 404; its roles stay. Without LDAP, the stored group is returned.',
     tag: TAG,
     access: Allow.platform(ADMINS),
     response: Responses.one(GroupRead),

@@ -24,6 +24,7 @@ export class LoginController {
     path: '/login/auth_type',
     id: 'getAuthType',
     summary: 'Get how users log in',
+    description: 'Returns the login type of this deployment, by which a client decides whether to ask for a password.',
     tag: 'Login',
     access: Allow.everyone,
     response: Responses.one(AuthTypeAnswer),
@@ -37,6 +38,8 @@ export class LoginController {
     path: '/login',
     id: 'login',
     summary: 'Log in and get a token',
+    description:
+      'Checks user name and password, from the body or as HTTP Basic, and opens a session. A user who belongs to a single tenant has it selected; others call `selectTenant`. With AZURE_SSO and without a local account, it returns the loginURL instead. Too many failed attempts are refused with 429 for some time.',
     tag: 'Login',
     access: Allow.everyone,
     response: Responses.one(LoginResult),
@@ -55,6 +58,8 @@ export class LoginController {
     path: '/login/sso/callback',
     id: 'completeSsoLogin',
     summary: 'Complete a login at the provider and get a token; the provider redirects browsers here',
+    description:
+      'The provider redirects the browser here after a login that `login` began. Opens the session and returns its token, which the user gives to the client.',
     tag: 'Login',
     access: Allow.everyone,
     response: Responses.one(LoginResult),
@@ -77,6 +82,8 @@ export class LoginController {
     path: '/logout',
     id: 'logout',
     summary: 'End the session of the token at once',
+    description:
+      'Ends the session: from now on, requests with its token are refused with 401. A personal token that is presented here ends as well.',
     tag: 'Login',
     access: Allow.signedIn,
     response: Responses.message,

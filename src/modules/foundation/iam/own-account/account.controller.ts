@@ -26,6 +26,8 @@ export class AccountController {
     path: '/user/info',
     id: 'getUserInfo',
     summary: 'Get the signed-in user',
+    description:
+      'Returns the account that the token belongs to, its groups, and the tenant that is selected for the session.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.one(UserInfo),
@@ -39,6 +41,8 @@ export class AccountController {
     path: '/user/info/roles',
     id: 'getMyRoles',
     summary: 'Get your own roles in a tenant',
+    description:
+      'Returns your roles in the named tenant, or in the selected one, apart for those held directly and through groups.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.one(UserRoles),
@@ -52,6 +56,7 @@ export class AccountController {
     path: '/user/tenants/search',
     id: 'searchMyTenants',
     summary: 'Search the tenants that you can select',
+    description: 'Returns the tenants that you can select whose name contains the text, in any letter case.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.page(TenantSummary),
@@ -68,6 +73,8 @@ export class AccountController {
     path: '/user/tenants',
     id: 'listMyTenants',
     summary: 'List the tenants that you can select',
+    description:
+      'Returns the tenants in which you hold a role; a PLATFORM ADMIN or PLATFORM BILLING can select every enabled one.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.page(TenantSummary),
@@ -81,6 +88,8 @@ export class AccountController {
     path: '/user/select/{tenant_id}',
     id: 'selectTenant',
     summary: 'Select the tenant of the session',
+    description:
+      'Sets the tenant in which the session works from now on. Most operations need one and refuse a session without with 403. You must hold a role there. A personal token is bound to its tenant and cannot select another.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.one(TenantSelection),
@@ -98,6 +107,8 @@ export class AccountController {
     path: '/user/password',
     id: 'changeMyPassword',
     summary: 'Change your own password; all your other sessions and tokens end',
+    description:
+      'Sets a new password for an account of the built-in directory; accounts of other directories are refused with 409. A wrong current password is a 403. All your other sessions and all your tokens end; this session stays.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.message,

@@ -24,7 +24,7 @@ export class PersonalTokensController {
     tag: TAG,
     access: Allow.tenant(),
     description:
-      'A user has at most 100 active tokens. Creating another fails with 409 until one is revoked or expires.',
+      'Creates a token that works like a session in the selected tenant until it expires or is revoked. Its text is returned only here. A personal token cannot create another. A user has at most 100 active tokens; one more is refused with 409 until one is revoked or expires.',
     response: Responses.one(TokenCreated),
     errors: [409],
   })
@@ -42,7 +42,8 @@ export class PersonalTokensController {
     path: '/user/tokens',
     id: 'listTokens',
     summary: 'List your own tokens, newest first',
-    description: 'Expired and revoked tokens are listed for another `ENDED_ROWS_RETENTION_DAYS`.',
+    description:
+      'Returns your tokens without their texts, with their expiry and last use. Expired and revoked ones are listed for another `ENDED_ROWS_RETENTION_DAYS`.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.page(TokenRead),
@@ -56,6 +57,7 @@ export class PersonalTokensController {
     path: '/user/token/{token_id}',
     id: 'revokeToken',
     summary: 'Revoke one of your own tokens at once',
+    description: 'Ends one of your tokens: from now on, requests with it are refused with 401. It cannot be undone.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.message,

@@ -18,6 +18,7 @@ import { GroupRead } from './dto/directory.dto';
 import { GroupsService } from './groups.service';
 
 const tag = 'Groups';
+const BUILT_IN = ' Groups of other directories are refused with 409.';
 const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns; a PLATFORM ADMIN may change all.';
 const MEMBER_MOVES =
   'A member gets the roles of the group. If a PLATFORM ADMIN adds an account that a tenant owns, it moves to the platform, just as if the roles were granted to it directly.';
@@ -32,6 +33,8 @@ export class GroupsController {
     path: '/platform/shared/admin/groups',
     id: 'listGroups',
     summary: 'List every group of the deployment, or the groups of a user',
+    description:
+      'Returns the groups of every tenant and of the platform, or those that the user named by user_id is a member of.',
     tag,
     access,
     response: Responses.page(GroupRead),
@@ -45,6 +48,7 @@ export class GroupsController {
     path: '/platform/shared/admin/search/groups',
     id: 'searchGroups',
     summary: 'Search the groups by part of the name',
+    description: 'Returns the groups whose name contains the text, in any letter case.',
     tag,
     access,
     response: Responses.page(GroupRead),
@@ -58,6 +62,8 @@ export class GroupsController {
     path: '/platform/shared/admin/match/group/{groupname}',
     id: 'matchGroup',
     summary: 'Get the groups with this name, at most one per directory',
+    description:
+      'Returns the groups with exactly this name. There can be one of each directory. If there is none, the answer is 404.',
     tag,
     access,
     response: Responses.list(GroupRead),
@@ -72,7 +78,7 @@ export class GroupsController {
     id: 'createGroup',
     summary: 'Create a group, optionally with roles',
     description:
-      'The selected tenant owns the group, and its administrators may change it. The platform owns a group that a PLATFORM ADMIN creates.',
+      'Creates a group of the built-in directory with its first members and roles. The selected tenant owns it, and its administrators may change it; the platform owns a group that a PLATFORM ADMIN creates. A name that another current group has is refused with 409.',
     tag,
     access,
     response: Responses.one(GroupWrite),
@@ -87,6 +93,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'getGroupById',
     summary: 'Get a group by id',
+    description: 'Returns one group, also if it holds no role in any tenant.',
     tag,
     access,
     response: Responses.one(GroupRead),
@@ -100,7 +107,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'updateGroup',
     summary: 'Update a group',
-    description: OWNED_ONLY,
+    description: `Changes the fields that are sent, at least one.${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.one(GroupWrite),
@@ -120,7 +127,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'deleteGroup',
     summary: 'Delete a group that holds no role and no workspace permission',
-    description: OWNED_ONLY,
+    description: `Removes the group and its memberships. It is refused with 409 while the group holds a role or a permission on a workspace.${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.message,
@@ -136,7 +143,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'addGroupMember',
     summary: 'Make a user a member of a group',
-    description: `${OWNED_ONLY} ${MEMBER_MOVES}`,
+    description: `Gives the user the roles and permissions of the group, from the next request on. A user who is already a member is refused with 409.${BUILT_IN} ${OWNED_ONLY} ${MEMBER_MOVES}`,
     tag,
     access,
     response: Responses.one(GroupMemberWrite),
@@ -155,7 +162,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'removeGroupMember',
     summary: 'Remove a user from a group',
-    description: OWNED_ONLY,
+    description: `Takes the roles and permissions of the group from the user, from the next request on. You cannot remove your own last ADMIN role in this way (409).${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.message,

@@ -11,6 +11,7 @@ import { CreateUser, SetPassword, UpdateUser, UserListQuery, UserSearchQuery, Us
 import { UsersService } from './users.service';
 
 const tag = 'Users';
+const BUILT_IN = ' Accounts of other directories are refused with 409.';
 const OWNED_ONLY = 'An ADMIN may change accounts that the selected tenant owns; a PLATFORM ADMIN may change all.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
@@ -23,6 +24,8 @@ export class UsersController {
     path: '/platform/shared/admin/users',
     id: 'listUsers',
     summary: 'List every user of the deployment, or the members of a group',
+    description:
+      'Returns the accounts of every tenant and of the platform, or the members of the group named by group_id.',
     tag,
     access,
     response: Responses.page(UserRead),
@@ -36,6 +39,7 @@ export class UsersController {
     path: '/platform/shared/admin/search/users',
     id: 'searchUsers',
     summary: 'Search the users by part of the user name',
+    description: 'Returns the accounts whose user name contains the text, in any letter case.',
     tag,
     access,
     response: Responses.page(UserRead),
@@ -49,6 +53,7 @@ export class UsersController {
     path: '/platform/shared/admin/match/user/{username}',
     id: 'matchUser',
     summary: 'Get a user by the full user name',
+    description: 'Returns the account with exactly this user name; if there is none, the answer is 404.',
     tag,
     access,
     response: Responses.one(UserRead),
@@ -63,7 +68,7 @@ export class UsersController {
     id: 'createUser',
     summary: 'Create a user, optionally with roles',
     description:
-      'The selected tenant owns the account, and its administrators may change it. The platform owns an account that a PLATFORM ADMIN creates.',
+      'Creates an account of the built-in directory, with groups and roles if they are sent. The selected tenant owns it, and its administrators may change it; the platform owns an account that a PLATFORM ADMIN creates. A user name or e-mail address that another account has is refused with 409.',
     tag,
     access,
     response: Responses.one(UserWrite),
@@ -78,6 +83,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}',
     id: 'getUserById',
     summary: 'Get a user by id',
+    description: 'Returns one account, also if it holds no role in any tenant.',
     tag,
     access,
     response: Responses.one(UserRead),
@@ -91,7 +97,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}',
     id: 'updateUser',
     summary: 'Update a user',
-    description: OWNED_ONLY,
+    description: `Changes display name and e-mail address, at least one. The user name never changes.${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.one(UserWrite),
@@ -111,7 +117,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/password',
     id: 'setUserPassword',
     summary: 'Set the password of a user and end all of its sessions',
-    description: OWNED_ONLY,
+    description: `Replaces the password. All sessions and tokens of the user end.${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.message,
@@ -131,7 +137,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/disable',
     id: 'disableUser',
     summary: 'Disable an account and end all of its sessions and tokens',
-    description: OWNED_ONLY,
+    description: `Keeps the user from logging in, and ends all sessions and tokens. Your own account and the last PLATFORM ADMIN are refused with 409, and so is an account that is already disabled. ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.one(UserWrite),
@@ -147,7 +153,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/enable',
     id: 'enableUser',
     summary: 'Enable a disabled account',
-    description: OWNED_ONLY,
+    description: `Lets the user log in again. Sessions and tokens that ended stay ended. An account that is already enabled is refused with 409. ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.one(UserWrite),

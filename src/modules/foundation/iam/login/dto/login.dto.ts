@@ -1,30 +1,63 @@
 import { Field } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 
 export const AUTH_TYPES = ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'] as const;
 
+@About('How users log in here.')
 export class AuthTypeAnswer {
-  @Field.oneOf(AUTH_TYPES) auth_type: string;
+  @Field.oneOf(AUTH_TYPES, {
+    description: 'LOCAL, LDAP and AAD log in with user name and password; AZURE_SSO at the provider',
+  })
+  auth_type: string;
 }
 
 @Example({ username: 'admin', password: 'the password that the quickstart prints' })
+@About('User name and password, in the body or as HTTP Basic. The body may be absent.')
 export class LoginRequest {
-  @Field.text({ optional: true, minLength: 1, maxLength: 256, description: 'May be sent as HTTP Basic instead' })
+  @Field.text({
+    optional: true,
+    minLength: 1,
+    maxLength: 256,
+    description: 'User name; may be sent as HTTP Basic instead',
+  })
   username?: string;
 
-  @Field.text({ optional: true, minLength: 1, maxLength: 1024, description: 'May be sent as HTTP Basic instead' })
+  @Field.text({
+    optional: true,
+    minLength: 1,
+    maxLength: 1024,
+    description: 'Password; may be sent as HTTP Basic instead',
+  })
   password?: string;
 
-  @Field.oneOf(AUTH_TYPES, { optional: true, description: 'Must be the type that this server announces' })
+  @Field.oneOf(AUTH_TYPES, {
+    optional: true,
+    description: 'The type that the client expects; another one than `getAuthType` returns is refused with 400',
+  })
   auth_type?: string;
 
-  @Field.text({ optional: true, maxLength: 64, default: '48h', description: '24h, 1700s, 2 days or infinity' })
+  @Field.text({
+    optional: true,
+    maxLength: 64,
+    default: '48h',
+    description: 'How long the session lasts: 24h, 1700s, 2 days or infinity',
+  })
   timeout: string = '48h';
 }
 
+@About('The token of the new session, or the address at which the login continues.')
 export class LoginResult {
-  @Field.text({ optional: true, description: 'Absent if the login continues at loginURL' }) token?: string;
-  @Field.text({ optional: true, description: 'Page of the provider to log in at; AZURE_SSO only' }) loginURL?: string;
-  @Field.validityEnd({ optional: true, nullable: false, description: 'ISO 8601, or infinity; given with the token' })
+  @Field.text({
+    optional: true,
+    description: 'Token for the header Authorization of other requests; absent if the login continues at loginURL',
+  })
+  token?: string;
+  @Field.text({ optional: true, description: 'Page of the provider at which the user logs in; only with AZURE_SSO' })
+  loginURL?: string;
+  @Field.validityEnd({
+    optional: true,
+    nullable: false,
+    description: 'When the session ends, in ISO 8601, or `infinity`; present with the token',
+  })
   expires_at?: Date | 'infinity';
 }

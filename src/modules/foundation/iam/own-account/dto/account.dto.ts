@@ -1,27 +1,32 @@
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 
+@About('A group that the user is a member of.')
 class UserGroup {
   @Field.id() group_id: number;
-  @Field.text() groupname: string;
+  @Field.text({ description: 'Name of the group' }) groupname: string;
 }
 
+@About('The signed-in user.')
 export class UserInfo {
   @Field.id() user_id: number;
-  @Field.uuid({ nullable: true }) tenant_id: string | null;
+  @Field.uuid({ nullable: true, description: 'The tenant that is selected for the session; null if none is' })
+  tenant_id: string | null;
   @Field.text() username: string;
   @Field.text({ nullable: true }) display_name: string | null;
-  @Field.text() email: string;
-  @Field.objects(() => UserGroup) group_info: UserGroup[];
-  @Field.timestamp() from_date: Date;
-  @Field.validityEnd() to_date: Date | 'infinity';
+  @Field.text({ description: 'E-mail address' }) email: string;
+  @Field.objects(() => UserGroup, { description: 'Groups that the user is a member of' }) group_info: UserGroup[];
+  @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
+  @Field.validityEnd({ description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled' })
+  to_date: Date | 'infinity';
 }
 
+@About('The tenant that is selected from now on.')
 export class TenantSelection {
-  @Field.text() message: string;
+  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
   @Field.idText() user_id: string;
-  @Field.uuid() tenant_id: string;
-  @Field.text() tenant_name: string;
+  @Field.uuid({ description: 'The selected tenant' }) tenant_id: string;
+  @Field.text({ description: 'Name of the selected tenant' }) tenant_name: string;
 }
 
 export class MyRolesQuery {
@@ -29,7 +34,14 @@ export class MyRolesQuery {
 }
 
 @Example({ current_password: 'another-long-password', new_password: 'yet-another-long-password' })
+@About('The old and the new password.')
 export class ChangePassword {
-  @Field.text({ minLength: 1, maxLength: 1024 }) current_password: string;
-  @Field.text({ minLength: 12, maxLength: 256 }) new_password: string;
+  @Field.text({ minLength: 1, maxLength: 1024, description: 'The password that you have now' })
+  current_password: string;
+  @Field.text({
+    minLength: 12,
+    maxLength: 256,
+    description: 'The password to have from now on: 12 to 256 characters, not the current one',
+  })
+  new_password: string;
 }

@@ -1,14 +1,18 @@
 import { Field } from '../../../../../platform/kernel/dto/fields';
+import { About } from '../../../../../platform/kernel/dto/schemas';
 
+@About('An account of a person or a program.')
 export class UserRead {
   @Field.id() user_id: number;
   @Field.text() username: string;
   @Field.text({ nullable: true }) display_name: string | null;
-  @Field.text() email: string;
-  @Field.timestamp() from_date: Date;
-  @Field.validityEnd() to_date: Date | 'infinity';
+  @Field.text({ description: 'E-mail address' }) email: string;
+  @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
+  @Field.validityEnd({ description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled' })
+  to_date: Date | 'infinity';
 }
 
+@About('A group of users. Its roles and permissions are those of all its members.')
 export class GroupRead {
   @Field.id() group_id: number;
   @Field.text() group_name: string;

@@ -1,6 +1,6 @@
 import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 
 export class GroupListQuery extends PageQuery {
@@ -12,9 +12,19 @@ export class GroupSearchQuery extends GroupListQuery {
 }
 
 @Example({ group_name: 'example-group', group_mail: 'group@example.org', role_ids: [3] })
+@About('A group of users.')
 export class CreateGroup {
-  @Field.name() group_name: string;
-  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+  @Field.name({
+    description:
+      'Name of the group: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique among current groups',
+  })
+  group_name: string;
+  @Field.email({
+    optional: true,
+    nullable: true,
+    description: 'E-mail address of the group, at most 254 characters; null for none',
+  })
+  group_mail?: string | null;
   @Field.ids({ optional: true, default: [], description: 'Users to add as members' }) user_ids: number[] = [];
   @Field.ids({
     optional: true,
@@ -26,11 +36,23 @@ export class CreateGroup {
 }
 
 @Example({ group_mail: 'example-group@example.org' })
+@About('Changes of a group; at least one. Absent fields keep their values.')
 export class UpdateGroup {
-  @Field.name({ optional: true }) group_name?: string;
-  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+  @Field.name({
+    optional: true,
+    description:
+      'New name of the group: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique among current groups',
+  })
+  group_name?: string;
+  @Field.email({
+    optional: true,
+    nullable: true,
+    description: 'E-mail address of the group, at most 254 characters; null for none',
+  })
+  group_mail?: string | null;
 }
 
+@About('A group after a change. Its id is a decimal text.')
 export class GroupWrite extends WriteAudit {
   @Field.idText() group_id: string;
   @Field.text() group_name: string;
@@ -39,8 +61,9 @@ export class GroupWrite extends WriteAudit {
   @Field.text({ nullable: true }) group_type: string | null;
 }
 
+@About('The new membership. Ids are decimal texts.')
 export class GroupMemberWrite extends WriteAudit {
-  @Field.idText() group_user_id: string;
+  @Field.idText({ description: 'Id of the membership' }) group_user_id: string;
   @Field.idText() group_id: string;
   @Field.idText() user_id: string;
 }

@@ -1,6 +1,6 @@
 import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 
 const PASSWORD = { minLength: 12, maxLength: 256 };
@@ -15,11 +15,17 @@ export class UserSearchQuery extends UserListQuery {
 }
 
 @Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password', role_ids: [3] })
+@About('The account of a person or a program.')
 export class CreateUser {
-  @Field.name() username: string;
-  @Field.text(DISPLAY_NAME) display_name?: string | null;
-  @Field.email() email: string;
-  @Field.text(PASSWORD) password: string;
+  @Field.name({
+    description:
+      'Name with which the user signs in: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-". It is unique and never changes',
+  })
+  username: string;
+  @Field.text({ ...DISPLAY_NAME, description: 'Name that is shown to people, 1 to 256 characters; null for none' })
+  display_name?: string | null;
+  @Field.email({ description: 'E-mail address, at most 254 characters, that no other account has' }) email: string;
+  @Field.text({ ...PASSWORD, description: 'Password, 12 to 256 characters. It is never returned' }) password: string;
   @Field.ids({ optional: true, default: [], description: 'Groups to add the user to' })
   group_ids: number[] = [];
   @Field.ids({
@@ -32,19 +38,25 @@ export class CreateUser {
 }
 
 @Example({ display_name: 'Example User' })
+@About('Changes of an account; at least one. Absent fields keep their values.')
 export class UpdateUser {
-  @Field.text(DISPLAY_NAME) display_name?: string | null;
-  @Field.email({ optional: true }) email?: string;
+  @Field.text({ ...DISPLAY_NAME, description: 'Name that is shown to people, 1 to 256 characters; null for none' })
+  display_name?: string | null;
+  @Field.email({ optional: true, description: 'E-mail address, at most 254 characters, that no other account has' })
+  email?: string;
 }
 
 @Example({ new_password: 'another-long-password' })
+@About('The new password of the user.')
 export class SetPassword {
-  @Field.text(PASSWORD) new_password: string;
+  @Field.text({ ...PASSWORD, description: 'The password to have from now on, 12 to 256 characters' })
+  new_password: string;
 }
 
+@About('An account after a change. Its id is a decimal text.')
 export class UserWrite extends WriteAudit {
   @Field.idText() user_id: string;
   @Field.text() username: string;
   @Field.text({ nullable: true }) display_name: string | null;
-  @Field.text() email: string;
+  @Field.text({ description: 'E-mail address' }) email: string;
 }
