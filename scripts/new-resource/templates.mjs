@@ -30,9 +30,10 @@ export class ${one} extends TenantColumns {
 `;
 
 /** @param {Names} names @returns {string} */
-const dto = ({ one, kind, file }) => `import { IntersectionType } from '@nestjs/swagger';
+const dto = ({ one, kind, file, label }) => `import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '~response-fields';
-import { Example, Field, Param } from '~fields';
+import { Field, Param } from '~fields';
+import { About, Example, FieldsMean } from '~schemas';
 import { PageOrAllQuery } from '~page';
 import { RecordSelectorQuery } from '~selector';
 
@@ -44,12 +45,14 @@ export class ${one}SearchQuery extends ${one}ListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) ${kind}_name: string;
 }
 
+@About('A new ${label}.')
 @Example({ name: 'example-${file}' })
 export class Create${one} {
   @Field.name() name: string;
   @Field.description() description?: string | null;
 }
 
+@About('Changes of a ${label}; at least one. Absent fields keep their values.')
 @Example({ description: 'Changed by an example' })
 export class Update${one} {
   @Field.name({ optional: true }) name?: string;
@@ -58,15 +61,19 @@ export class Update${one} {
 
 /** Fields that every answer has, as the row has them. */
 export class ${one}Fields {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the ${label}, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.uuid() tenant_id: string;
 }
 
+@About('A ${label}.')
+@FieldsMean({ ${kind}_id: 'Id of the ${label}' })
 export class ${one}Read extends IntersectionType(${one}Fields, ReadAudit) {
   @Field.id() ${kind}_id: number;
 }
 
+@About('A ${label} after a change. Its id is a decimal text.')
+@FieldsMean({ ${kind}_id: 'Id of the ${label}' })
 export class ${one}Write extends IntersectionType(${one}Fields, WriteAudit) {
   @Field.idText() ${kind}_id: string;
 }

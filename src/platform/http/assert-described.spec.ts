@@ -16,7 +16,13 @@ const described = (): OpenAPIObject => ({
   },
   components: {
     schemas: {
-      ClusterRead: { description: 'A cluster.', properties: { name: { type: 'string', description: 'Its name' } } },
+      ClusterRead: {
+        description: 'A cluster.',
+        properties: {
+          name: { type: 'string', description: 'Its name' },
+          size: { type: ['integer', 'null'], description: 'GB; null if it is not known' },
+        },
+      },
     },
   },
 });
@@ -45,7 +51,8 @@ describe('assertDescribed', () => {
     expect(descriptionsOf(described()).map(({ kind, parts }) => [kind, parts.length])).toEqual([
       ['operation', 1],
       ['schema', 1],
-      ['property', 1],
+      ['property', 2],
+      ['null of a property', 1],
       ['parameter', 1],
     ]);
   });
@@ -55,6 +62,10 @@ describe('assertDescribed', () => {
     ['operation: listClusters', ({ paths }) => (paths['/clusters']!.get.description = '**Access:** Any role.')],
     ['schema: ClusterRead', ({ components }) => delete components.schemas['ClusterRead']!.description],
     ['property: ClusterRead.name', ({ components }) => (components.schemas['ClusterRead']!.properties['name'] = {})],
+    [
+      'null of a property: ClusterRead.size',
+      ({ components }) => (components.schemas['ClusterRead']!.properties['size']!.description = 'GB'),
+    ],
     ['parameter: listClusters(limit)', ({ paths }) => (paths['/clusters']!.get.parameters[0]!.description = ' ')],
   ])('names the part without a description: %s', (line, change) => {
     expect(problemOf(change)).toMatch(/^The OpenAPI document has parts without a description\. /);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
+import { assertDescribed } from './assert-described';
 import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operation-document';
 import { TAGS } from './tags';
 
@@ -23,7 +24,7 @@ The example bodies run unchanged, in this order, against a fresh quickstart, whi
 type DocumentedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Creates the OpenAPI 3.1 document of the running application. */
+/** Creates the OpenAPI 3.1 document of the running application. Throws an error that names its parts without a description. */
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   documentOperations(app);
   const options = new DocumentBuilder()
@@ -44,7 +45,9 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   ]);
   const components = { ...document.components, responses: ERROR_RESPONSES };
   const whole = { ...document, components, paths: Object.fromEntries(paths) };
-  return shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
+  const complete = shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
+  assertDescribed(complete);
+  return complete;
 }
 
 /** Replaces the usual error responses of operations by references, so that each appears once in the document. */

@@ -33,6 +33,7 @@ export class BillingController {
     path: `${base}/tenants`,
     id: 'listBilledTenants',
     summary: 'List the tenants whose nodes ran',
+    description: 'Returns the tenants whose nodes ran, deleted ones included.',
     response: Responses.list(BilledTenant),
   })
   listBilledTenants(@Query() query: BilledTenantsQuery): Promise<BilledTenant[]> {
@@ -44,6 +45,8 @@ export class BillingController {
     path: `${base}/date/range`,
     id: 'getBilledDateRange',
     summary: 'Get the first and the last day (UTC) on which nodes ran; 404 if none ever did',
+    description:
+      'Returns the first and the last day (UTC) on which nodes of the tenants ran. If none ever did, the answer is 404.',
     response: Responses.one(BilledDateRangeRead),
   })
   getBilledDateRange(@Query() query: BilledDateRangeQuery): Promise<BilledDateRangeRead> {
@@ -55,6 +58,7 @@ export class BillingController {
     path: `${base}/clusters`,
     id: 'listBilledClusters',
     summary: 'List the clusters whose nodes ran, deleted ones included',
+    description: 'Returns the clusters whose nodes ran, deleted ones included.',
     response: Responses.list(BilledClusterRead),
   })
   listBilledClusters(@Query() query: BilledClustersQuery): Promise<BilledClusterRead[]> {
@@ -66,6 +70,7 @@ export class BillingController {
     path: `${base}/machine_types`,
     id: 'listBilledMachineTypes',
     summary: 'List the machine types of nodes that ran',
+    description: 'Returns the machine types of nodes that ran.',
     response: Responses.list(BilledMachineTypeRead),
   })
   listBilledMachineTypes(@Query() query: BilledPartsQuery): Promise<BilledMachineTypeRead[]> {
@@ -77,6 +82,7 @@ export class BillingController {
     path: `${base}/labels`,
     id: 'listBilledLabels',
     summary: 'List the labels of nodes that ran: the values of each key',
+    description: 'Returns an object with a list of values for each key that nodes had as a label.',
     response: Responses.textLists,
   })
   listBilledLabels(@Query() query: BilledPartsQuery): Promise<Record<string, string[]>> {
@@ -88,7 +94,7 @@ export class BillingController {
     path: `${base}/usage`,
     id: 'getBilledUsage',
     summary: 'Usage by day (UTC), tenant, cluster, machine type and labels',
-    description: `Running nodes count until now. ${AS_CSV}`,
+    description: `Returns a line for each day (UTC), tenant, cluster, machine type and set of labels on which nodes ran, between two days that are both included. Running nodes count until now, so lines of today grow. ${AS_CSV}`,
     response: Responses.table(BilledUsageRead),
   })
   async getBilledUsage(
@@ -105,7 +111,7 @@ export class BillingController {
     path: `${base}/invoice`,
     id: 'getBilledInvoice',
     summary: 'Cost of the usage by month (UTC), tenant, cluster, machine type, labels and unit price',
-    description: `The days of the dates are ignored. The operator configures the unit prices. ${AS_CSV}`,
+    description: `Returns a line for each month (UTC), tenant, cluster, machine type, set of labels and unit price. The days of the dates are ignored. The operator configures the unit prices. ${AS_CSV}`,
     response: Responses.table(BilledInvoiceRead),
   })
   async getBilledInvoice(

@@ -4,6 +4,7 @@ export {
   JobClusterInfo,
   JobConfExport,
   JobSettings,
+  JobSettingsAnswer,
   JobTypeRef,
   SETTING_NAMES,
   settingsOf,

@@ -31,6 +31,8 @@ export class ClusterWorkspacesController {
     path: both,
     id: 'associateClusterWorkspace',
     summary: 'Associate a cluster with a workspace; a cluster with associations serves no other workspaces',
+    description:
+      'Lets jobs of the workspace use the cluster. A cluster without associations serves every workspace of the tenant; from its first one on, it serves only the associated ones. An association that exists is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWorkspaceWrite),
@@ -49,6 +51,8 @@ export class ClusterWorkspacesController {
     path: both,
     id: 'dissociateClusterWorkspace',
     summary: 'Dissociate a cluster from a workspace; jobs that wait or run continue',
+    description:
+      'Ends the association. Jobs of the workspace that wait or run on the cluster continue, and new ones are refused with 409, unless it was the last association: then the cluster serves every workspace of the tenant again.',
     tag,
     access: manage,
     response: Responses.message,
@@ -67,6 +71,8 @@ export class ClusterWorkspacesController {
     path: ofCluster,
     id: 'listClusterWorkspaces',
     summary: 'List the workspaces associated with a cluster, the newest association first',
+    description:
+      'Returns the workspaces that the cluster serves by association. The list is empty if it serves every workspace of the tenant.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ClusterWorkspaceRead),
@@ -85,6 +91,7 @@ export class ClusterWorkspacesController {
     path: `${ofCluster}/search`,
     id: 'searchClusterWorkspaces',
     summary: 'Search the workspaces associated with a cluster by part of the name',
+    description: 'Returns the workspaces associated with the cluster whose name contains the text, in any letter case.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ClusterWorkspaceRead),
@@ -103,6 +110,7 @@ export class ClusterWorkspacesController {
     path: ofWorkspace,
     id: 'listWorkspaceClusters',
     summary: 'List the clusters associated with a workspace, the newest association first',
+    description: 'Returns the clusters associated with the workspace that match the filters, each with its state.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.page(ClusterWorkspaceRead),
@@ -119,6 +127,8 @@ export class ClusterWorkspacesController {
     path: `${ofWorkspace}/search`,
     id: 'searchWorkspaceClusters',
     summary: 'Search the clusters associated with a workspace by part of the name',
+    description:
+      'Returns the clusters associated with the workspace whose name contains the text, in any letter case. It has the same filters as the list.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.page(ClusterWorkspaceRead),

@@ -34,6 +34,8 @@ export class WorkspacePermissionsController {
     path: '/workspace/permissions',
     id: 'listWorkspacePermissions',
     summary: 'List the permissions on workspaces, each of which includes those before it',
+    description:
+      'Returns VIEW, RUN, EDIT and MANAGE: to see jobs, notebooks, files and logs; to run and stop them; to change them; to assign permissions.',
     tag,
     access: Allow.signedIn,
     response: Responses.list(WorkspacePermissionRead),
@@ -47,6 +49,7 @@ export class WorkspacePermissionsController {
     path: '/workspace/permission/{permission_id}',
     id: 'getWorkspacePermission',
     summary: 'Get a permission on workspaces',
+    description: 'Returns one permission by its id.',
     tag,
     access: Allow.signedIn,
     response: Responses.one(WorkspacePermissionRead),

@@ -69,6 +69,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s`,
       id: `listWorkspace${word}s`,
       summary: `List the ${kind}s that hold a permission on the workspace, grouped by the strongest one`,
+      description: `Returns the workspace with the ${kind}s that hold a permission on it, in one object for each permission: the strongest that they hold.`,
       response: responses.list,
     })
     list(@QueryOf(queries.list) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -80,6 +81,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/search`,
       id: `searchWorkspace${word}s`,
       summary: `Search those ${kind}s by part of the name`,
+      description: `Returns the same for the ${kind}s whose name contains the text, in any letter case.`,
       response: responses.list,
     })
     search(@QueryOf(queries.search) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -91,6 +93,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission`,
       id: `listWorkspace${word}sAccess`,
       summary: `List the ${kind}s that hold a permission on the workspace, or those of one permission`,
+      description: `Returns the same as the list of ${kind}s, of every permission or of the named one.`,
       response: responses.list,
     })
     listAccess(
@@ -105,6 +108,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission/search`,
       id: `searchWorkspace${word}sAccess`,
       summary: `Search the ${kind}s of all permissions, or of one, by part of the name`,
+      description: `Returns the same for the ${kind}s whose name contains the text, of every permission or of the named one.`,
       response: responses.list,
     })
     searchAccess(
@@ -119,6 +123,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission/{permission_id}`,
       id: `listWorkspace${word}sByPermission`,
       summary: `List the ${kind}s whose strongest permission on the workspace is this one`,
+      description: `Returns the workspace with the ${kind}s whose strongest permission on it is the one of the path.`,
       response: responses.list,
     })
     listByPermission(
@@ -134,6 +139,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}/match/{${kind}name}`,
       id: `matchWorkspace${word}`,
       summary: `Find a ${kind} by its exact name among those that hold a permission on the workspace`,
+      description: `Returns what has exactly this name among the ${kind}s that hold a permission on the workspace; if there is none, the answer is 404.`,
       response: responses.match,
     })
     match(@TextParam(`${kind}name`) name: string, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -148,6 +154,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
         kind === 'user'
           ? 'Get the permissions of a user on the workspace: the effective one, the direct one, and those through groups'
           : 'Get the permission of a group on the workspace',
+      description: `Returns the permission of one ${kind} on the workspace; one without a permission is a 404.`,
       response: responses.held,
     })
     getPermission(@IdParam(`${kind}_id`) id: number, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -160,6 +167,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}`,
       id: `assignWorkspace${word}Permission`,
       summary: `Assign a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
+      description: `The ${kind} must belong to the tenant. It holds one permission directly: another replaces it, and the same one again is refused with 409. It applies from the next request on.`,
       response: responses.assigned,
       errors: [409],
     })
@@ -173,6 +181,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}/{${kind}_id}/permission/{permission_id}`,
       id: `revokeWorkspace${word}Permission`,
       summary: `Revoke a permission on the workspace that a ${kind} holds directly`,
+      description: `Removes the permission that the ${kind} holds directly, from the next request on; those held through groups stay.`,
       response: Responses.message,
       status: 201,
     })

@@ -22,10 +22,11 @@ import {
   SearchBrowseTablesQuery,
 } from './dto/browse.dto';
 
+const WITH_SECRETS =
+  'Reads the metastore, or a list of it that was read before, with the nearest attached secret: of the user, else of the workspace, else of the tenant.';
+
 const BROWSE = {
   method: 'GET',
-  description:
-    'Reads the metastore with the nearest attached secret: of the user, else of the workspace, else of the tenant.',
   tag: 'Metastore browsing',
   access: Allow.workspace('VIEW'),
 } as const;
@@ -39,6 +40,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/catalogs',
     id: 'browseCatalogs',
     summary: 'List the catalogs of a metastore',
+    description: `Returns the catalogs of the metastore. Hive and Glue have one. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseCatalog),
   })
   catalogs(
@@ -54,6 +56,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/catalogs/search',
     id: 'searchBrowseCatalogs',
     summary: 'Search the catalogs of a Unity metastore by part of the name',
+    description: `Returns the catalogs whose name contains the text. Metastores other than Unity are refused. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseCatalog),
   })
   searchCatalogs(
@@ -69,6 +72,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/schemas',
     id: 'browseSchemas',
     summary: 'List the schemas of a catalog',
+    description: `Returns the schemas, which are databases in Hive and Glue. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseSchema),
   })
   schemas(
@@ -84,6 +88,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/schemas/search',
     id: 'searchBrowseSchemas',
     summary: 'Search the schemas of a catalog by part of the name',
+    description: `Returns the schemas whose name contains the text. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseSchema),
   })
   searchSchemas(
@@ -99,6 +104,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/tables',
     id: 'browseTables',
     summary: 'List the tables of a schema',
+    description: `Returns the tables and views of one schema. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseTable),
   })
   tables(
@@ -114,6 +120,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/tables/search',
     id: 'searchBrowseTables',
     summary: 'Search the tables of a schema by part of the name',
+    description: `Returns the tables and views of one schema whose name contains the text. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseTable),
   })
   searchTables(
@@ -129,6 +136,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/table_summaries',
     id: 'browseTableNames',
     summary: 'List the full names of all tables of a catalog',
+    description: `Returns the full names of all tables of the catalog, without those in cached_tables. ${WITH_SECRETS}`,
     response: Responses.pageOfTexts,
   })
   tableNames(
@@ -144,6 +152,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/functions',
     id: 'browseFunctions',
     summary: 'List the functions of a schema or a catalog',
+    description: `Returns the functions of a schema, or of every schema of a catalog. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseFunction),
   })
   functions(
@@ -159,6 +168,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/volumes',
     id: 'browseVolumes',
     summary: 'List the volumes of a schema or a catalog',
+    description: `Returns the volumes of a schema, or of every schema of a catalog. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseVolume),
   })
   volumes(

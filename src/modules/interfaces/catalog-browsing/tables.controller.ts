@@ -28,7 +28,7 @@ export class TablesController {
     id: 'browseColumns',
     summary: 'List the columns of a table',
     description:
-      'If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity vends or else with the nearest object storage secret.',
+      'Returns the columns of one table. If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity vends or else with the nearest object storage secret.',
     tag,
     access,
     response: Responses.list(BrowseColumn),
@@ -46,7 +46,8 @@ export class TablesController {
     path: `${base}/table_ddl`,
     id: 'getTableDdl',
     summary: 'Generate the DDL of tables',
-    description: 'The body is a list of full names. The request changes nothing.',
+    description:
+      'Returns a statement CREATE TABLE for each table in the body, a list of full names. The request changes nothing.',
     tag,
     access,
     response: Responses.textMaps,
@@ -65,6 +66,7 @@ export class TablesController {
     path: `${base}/table_ddl`,
     id: 'getTableDdlByQuery',
     summary: 'Generate the DDL of the tables in the query',
+    description: 'Returns the same as `getTableDdl`, with the full names in cached_tables.',
     tag,
     access,
     response: Responses.textMaps,

@@ -343,11 +343,11 @@ export const Field = {
     ),
   /** In responses: a nested record of the given class, or a list of them. */
   objectOrList:
-    (type: () => new () => object): PropertyDecorator =>
+    (type: () => new () => object, options: FieldOptions = {}): PropertyDecorator =>
     (target, key) => {
       const record = { $ref: getSchemaPath(type()) };
       ApiExtraModels(type())(target.constructor);
-      base({}, { oneOf: [record, { type: 'array', items: record }] }, { kind: 'records', type })(target, key);
+      base(options, { oneOf: [record, { type: 'array', items: record }] }, { kind: 'records', type })(target, key);
     },
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>

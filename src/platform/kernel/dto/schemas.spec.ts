@@ -16,9 +16,10 @@ class Settings {
 @KeepsUnknownKeys()
 class CreateJob extends Settings {}
 
-@FieldsMean({ memory: { is: 'Memory of the driver', null: 'for the default' } })
+@FieldsMean({ memory: { is: 'Memory of the driver', null: 'for the default' }, created_by: 'Its author at the store' })
 class Job {
   @Field.text() memory: string;
+  @Field.text() created_by: string;
 }
 
 const schemaOf = (type: object): unknown => (Reflect.getOwnMetadata('swagger/apiSchema', type) as unknown[]).at(-1);
@@ -39,6 +40,7 @@ describe('what classes say in the document', () => {
     expect(descriptionOf(Job, 'memory')).toBe('Memory of the driver');
     expect(descriptionOf(Settings, 'name')).toBe('Name of the job');
     expect(descriptionOf(Settings, 'cluster_id')).toBe('Id of the cluster');
+    expect(descriptionOf(Job, 'created_by')).toBe('Its author at the store');
     expect(Reflect.hasMetadata('swagger/apiModelProperties', Settings.prototype, 'absent')).toBe(false);
   });
 

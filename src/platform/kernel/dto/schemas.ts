@@ -1,5 +1,5 @@
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
-import { type Meanings, worded } from './field-meanings';
+import { type Meanings, meaningOf, worded } from './field-meanings';
 
 /** Metadata keys under which @nestjs/swagger keeps what it documents of a class and of its properties. */
 const SCHEMA = 'swagger/apiSchema';
@@ -16,7 +16,10 @@ export function About(description: string): ClassDecorator {
   return (type) => documentSchema(type, { description });
 }
 
-/** Describes fields of a class, and of those that extend it, that have no description of their own. */
+/**
+ * Describes fields of a class, and of those that extend it, that have no description of their own. It takes precedence over
+ * `FIELD_MEANINGS`.
+ */
 export function FieldsMean(meanings: Meanings): ClassDecorator {
   return (type) => {
     for (const [key, meaning] of Object.entries(meanings)) describeField(type.prototype as object, key, meaning);
@@ -46,7 +49,9 @@ function describeField(prototype: object, key: string, meaning: Meanings[string]
   const fields = (Reflect.getMetadata(PROPERTIES, prototype) ?? []) as string[];
   if (!fields.includes(`:${key}`)) return;
   const property = Reflect.getMetadata(PROPERTY, prototype, key) as Property;
-  if (property.description !== undefined) return;
-  const description = worded(meaning, property.nullable ?? false);
+  const { nullable = false } = property;
+  // The class knows better than the meaning that the name has elsewhere.
+  if (property.description !== undefined && property.description !== meaningOf(key, nullable)) return;
+  const description = worded(meaning, nullable);
   Reflect.defineMetadata(PROPERTY, { ...property, description }, prototype, key);
 }

@@ -1,32 +1,46 @@
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data';
 
 const BILLINGS = ['usage', 'invoice'] as const;
 
 export class BilledTenantsQuery {
-  @Param.oneOf(BILLINGS, { default: 'usage', description: 'invoice excludes usage before the first price' })
+  @Param.oneOf(BILLINGS, {
+    default: 'usage',
+    description: 'usage, or invoice, which excludes usage before the first price',
+  })
   billing: string = 'usage';
 }
 
 export class BilledDateRangeQuery extends BilledTenantsQuery {
-  @Param.uuids({ description: 'Comma-separated ids; every tenant if absent' }) tenant_ids?: string[];
+  @Param.uuids({ description: 'Only usage of these tenants, comma-separated; of every tenant if it is absent' })
+  tenant_ids?: string[];
 }
 
 export class BilledClustersQuery extends BilledDateRangeQuery {
-  @Param.someOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_providers?: string[];
+  @Param.someOf(CLOUD_PROVIDERS, {
+    aliases: CLOUD_PROVIDER_ALIASES,
+    description: 'Only usage of clusters of these providers, in any letter case',
+  })
+  cloud_providers?: string[];
 }
 
 export class BilledPartsQuery extends BilledClustersQuery {
-  @Param.ids() cluster_ids?: number[];
+  @Param.ids({ description: 'Only usage of these clusters' }) cluster_ids?: number[];
 }
 
 abstract class LinesQuery {
-  @Param.uuids({ description: 'Comma-separated ids; every tenant if absent' }) tenant_ids?: string[];
-  @Param.someOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_providers?: string[];
-  @Param.ids() cluster_ids?: number[];
-  @Param.ids() machine_type_ids?: number[];
+  @Param.uuids({ description: 'Only lines of these tenants, comma-separated; of every tenant if it is absent' })
+  tenant_ids?: string[];
+  @Param.someOf(CLOUD_PROVIDERS, {
+    aliases: CLOUD_PROVIDER_ALIASES,
+    description: 'Only lines of clusters of these providers, in any letter case',
+  })
+  cloud_providers?: string[];
+  @Param.ids({ description: 'Only lines of these clusters' }) cluster_ids?: number[];
+  @Param.ids({ description: 'Only lines of these machine types' }) machine_type_ids?: number[];
   @Param.text({
-    description: 'A compact JSON object; every pair must match',
+    description: 'Only lines of nodes with these labels: a compact JSON object, of which every pair must match',
     example: '{"team":"analytics"}',
   })
   labels?: string;
@@ -43,52 +57,59 @@ export class BilledInvoiceQuery extends LinesQuery {
   end_month_year: string;
 }
 
+@About('A tenant whose nodes ran.')
 export class BilledTenant {
-  @Field.uuid() tenant_id: string;
-  @Field.text({ description: 'Name at the latest billing' }) name: string;
+  @Field.uuid({ description: 'Id of the tenant' }) tenant_id: string;
+  @Field.text({ description: 'Name of the tenant at the latest billing' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
+@About('The period in which nodes ran.')
 export class BilledDateRangeRead {
-  @Field.day() start_date: string;
-  @Field.day() end_date: string;
+  @Field.day({ description: 'First day (UTC) on which nodes ran' }) start_date: string;
+  @Field.day({ description: 'Last day (UTC) on which nodes ran' }) end_date: string;
 }
 
+@About('A cluster whose nodes ran.')
 export class BilledClusterRead {
   @Field.id() cluster_id: number;
-  @Field.text({ description: 'Name at the latest billing' }) name: string;
-  @Field.uuid() tenant_id: string;
-  @Field.text() cloud_provider: string;
+  @Field.text({ description: 'Name of the cluster at the latest billing' }) name: string;
+  @Field.uuid({ description: 'The tenant to which the cluster belongs' }) tenant_id: string;
+  @Field.text({ description: 'Name of the provider' }) cloud_provider: string;
 }
 
+@About('A machine type of nodes that ran.')
 export class BilledMachineTypeRead {
   @Field.id() machine_type_id: number;
-  @Field.text({ description: 'Name at the latest billing' }) name: string;
-  @Field.text() cloud_provider: string;
+  @Field.text({ description: 'Name of the machine type at the latest billing' }) name: string;
+  @Field.text({ description: 'Name of the provider' }) cloud_provider: string;
 }
 
 abstract class BilledLine {
-  @Field.uuid() tenant_id: string;
-  @Field.text() tenant_name: string;
+  @Field.uuid({ description: 'The tenant whose nodes ran' }) tenant_id: string;
+  @Field.text({ description: 'Name of the tenant' }) tenant_name: string;
   @Field.id() cluster_id: number;
   @Field.text() cluster_name: string;
-  @Field.text() cloud_provider: string;
+  @Field.text({ description: 'Name of the provider' }) cloud_provider: string;
   @Field.id() machine_type_id: number;
-  @Field.text() machine_type: string;
-  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.text({ description: 'Name of the machine type' }) machine_type: string;
+  @Field.map({ values: 'string', description: 'Labels of the nodes' }) labels: Record<string, string>;
   @Field.int32({ description: 'Maximum number of nodes that ran at the same time' }) node_count: number;
-  @Field.int64({ description: 'Sum over all nodes, rounded half up' }) running_seconds: number;
+  @Field.int64({ description: 'Seconds for which nodes ran, summed over all nodes and rounded half up' })
+  running_seconds: number;
   @Field.number({ description: 'Compute units: hours times the price of the machine; at most six decimals' })
   ycu: number;
 }
 
+@About('Usage of one day, tenant, cluster, machine type and set of labels.')
 export class BilledUsageRead extends BilledLine {
-  @Field.day({ description: 'In UTC' }) usage_date: string;
+  @Field.day({ description: 'The day (UTC)' }) usage_date: string;
 }
 
+@About('Cost of one month, tenant, cluster, machine type, set of labels and unit price.')
 export class BilledInvoiceRead extends BilledLine {
-  @Field.day({ description: 'First day of the month' }) month_year: string;
+  @Field.day({ description: 'First day of the month (UTC)' }) month_year: string;
   @Field.number({ description: 'Price of one compute unit' }) unit_price: number;
-  @Field.number({ description: 'Rounded half up to the decimals of the currency' }) amount: number;
-  @Field.text({ description: 'ISO 4217' }) currency: string;
+  @Field.number({ description: 'Cost in the currency, rounded half up to its decimals' }) amount: number;
+  @Field.text({ description: 'Currency of price and amount, as in ISO 4217' }) currency: string;
 }

@@ -269,7 +269,7 @@ export class ClustersController {
   })
   async log(
     @CurrentScope() scope: TenantScope,
-    @WordParam('log_type', LOG_STREAMS.node) logType: string,
+    @WordParam('log_type', LOG_STREAMS.node, 'Which output is sent') logType: string,
     @Query() query: NodeLogQuery,
     @Res() response: Response,
   ): Promise<void> {

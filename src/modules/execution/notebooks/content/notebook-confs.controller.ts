@@ -42,7 +42,8 @@ export class NotebookConfsController {
     path: `${base}/confs/search`,
     id: 'searchNotebookConfs',
     summary: 'Search notebook configurations by part of the name',
-    description: 'Responds with 404 if nothing is found.',
+    description:
+      'Returns the notebook configurations of the workspace whose name contains the text, in any letter case, without their cells. A search that finds nothing is answered with 404.',
     tag,
     access: view,
     response: Responses.page(NotebookConfListItem),
@@ -59,6 +60,8 @@ export class NotebookConfsController {
     path: `${base}/confs`,
     id: 'listNotebookConfs',
     summary: 'List notebook configurations, newest first',
+    description:
+      'Returns the notebook configurations of the workspace, without their cells but with their newest instance.',
     tag,
     access: view,
     response: Responses.page(NotebookConfListItem),
@@ -75,6 +78,8 @@ export class NotebookConfsController {
     path: `${base}/conf`,
     id: 'createNotebookConf',
     summary: 'Create a notebook configuration whose notebook is a file of the workspace',
+    description:
+      'Stores a notebook and its settings; nothing runs yet, `createNotebook` starts an instance. An existing .ipynb file becomes the notebook, a missing one is created empty. The workspace must be enabled and the cluster must serve it. A name that the workspace already has is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -89,6 +94,8 @@ export class NotebookConfsController {
     path: `${base}/conf`,
     id: 'getNotebookConf',
     summary: 'Get a notebook configuration by id or name, with its cells and their outputs',
+    description:
+      'Returns one configuration with its cells and their current outputs. Enabled and disabled ones are found.',
     tag,
     access: view,
     response: Responses.one(NotebookConfRead),
@@ -106,6 +113,8 @@ export class NotebookConfsController {
     path: `${base}/conf`,
     id: 'updateNotebookConf',
     summary: 'Update a notebook configuration; instances that were already started keep their settings',
+    description:
+      'Changes the sent fields. The workspace and the configuration must be enabled, else it is refused with 409. Instances that were already started keep their settings.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -125,6 +134,8 @@ export class NotebookConfsController {
     path: `${base}/conf`,
     id: 'deleteNotebookConf',
     summary: 'Delete a notebook configuration that has no unfinished instances; its file is kept',
+    description:
+      'Removes the configuration; its .ipynb file stays in the workspace. It is refused with 409 while an instance of it is unfinished.',
     tag,
     access: edit,
     response: Responses.message,
@@ -140,6 +151,8 @@ export class NotebookConfsController {
     path: `${base}/conf/export`,
     id: 'exportNotebookConf',
     summary: 'Export a notebook as an .ipynb file with its current outputs',
+    description:
+      'Sends the notebook as an .ipynb file, which Jupyter can open, with its current outputs. The name is in the header Content-Disposition.',
     tag,
     access: view,
     response: Responses.binary,
@@ -157,6 +170,7 @@ export class NotebookConfsController {
     path: `${base}/conf/enable`,
     id: 'enableNotebookConf',
     summary: 'Enable a notebook configuration',
+    description: 'Lets instances of the notebook be started again. One that is already enabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -172,6 +186,8 @@ export class NotebookConfsController {
     path: `${base}/conf/disable`,
     id: 'disableNotebookConf',
     summary: 'Disable a notebook configuration, so that no new instance of it can be started',
+    description:
+      'Keeps new instances of the notebook from being started, and sets its to_date; started ones continue. One that is already disabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -187,6 +203,8 @@ export class NotebookConfsController {
     path: `${base}/conf/clone`,
     id: 'cloneNotebookConf',
     summary: 'Copy a notebook configuration and its cells, without outputs',
+    description:
+      'Creates another configuration with the same settings and a new .ipynb file with the same cells, without their outputs. A name or file that exists is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -203,7 +221,7 @@ export class NotebookConfsController {
     id: 'updateNotebookCells',
     summary: 'Store the cells of a notebook with their outputs',
     description:
-      'RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them.',
+      'Replaces the cells of the notebook with those of the body, a document of at most 30 MiB. RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them.',
     tag,
     access: Allow.workspace('RUN'),
     response: Responses.message,

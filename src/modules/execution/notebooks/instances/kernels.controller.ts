@@ -35,6 +35,8 @@ export class KernelsController {
     path: `${base}/startOrGetStatus`,
     id: 'startOrGetKernel',
     summary: 'Start the kernel of a RUNNING notebook if it is dead, and get its state',
+    description:
+      'Starts a kernel if the one of the instance is dead, and returns its state; a kernel that is starting, idle or busy is left alone. The instance must be RUNNING, else the answer is 409, which clients repeat until it is ready.',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -49,6 +51,8 @@ export class KernelsController {
     path: `${base}/status`,
     id: 'getKernelStatus',
     summary: 'Get the state of the kernel of a notebook',
+    description:
+      'Returns the state of the kernel without changing anything. Kernels that are starting, idle or busy accept requests.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.one(KernelStatus),
@@ -62,6 +66,8 @@ export class KernelsController {
     path: `${base}/interrupt`,
     id: 'interruptKernel',
     summary: 'Interrupt the kernel and cancel the Spark jobs of the running cell',
+    description:
+      'Interrupts the cell that runs and cancels its Spark jobs; variables stay. Without a kernel, the answer is 409.',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -77,6 +83,8 @@ export class KernelsController {
     path: `${base}/restart`,
     id: 'restartKernel',
     summary: 'Restart the kernel; waiting requests are aborted',
+    description:
+      'Ends the kernel and starts another with a new id: variables are lost and waiting requests are aborted. Without a kernel, the answer is 409.',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -93,7 +101,7 @@ export class KernelsController {
     id: 'prepareKernelSocket',
     summary: 'Prepare a WebSocket to the kernel of a notebook',
     description:
-      'A query parameter whose name ends in `_session` may repeat the bearer token of the request; any other token is refused.',
+      'Checks that the kernel can be reached and returns its id; `openKernelSocket` then opens the WebSocket. A query parameter whose name ends in `_session` may repeat the bearer token of the request; any other token is refused.',
     tag,
     access: run,
     response: Responses.one(KernelSocket),
@@ -130,8 +138,9 @@ export class KernelsController {
     @InWorkspace() scope: WorkspaceScope,
     @CurrentPrincipal() { sessionId }: Principal,
     @IdParam('notebook_id') notebookId: number,
-    @TextParam('session_key') sessionKey: string,
-    @TextParam('token') _token: string,
+    @TextParam('session_key', 'Any text that ends in _session, such as the name of the product and that ending')
+    sessionKey: string,
+    @TextParam('token', 'The bearer token, in place of the header Authorization') _token: string,
   ): Promise<UpgradeHandler> {
     if (!SESSION_KEY.test(sessionKey)) {
       throw invalid('REQUEST.INVALID', 'The session_key in the path must end in _session.');

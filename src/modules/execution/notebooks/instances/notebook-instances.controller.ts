@@ -36,6 +36,8 @@ export class NotebookInstancesController {
     path: `${base}/notebook`,
     id: 'createNotebook',
     summary: 'Start a notebook',
+    description:
+      'Starts an instance of the notebook: a Spark application with a kernel that executes cells. It waits as SUBMITTED until a node has a free slot; a STOPPED cluster is started for it. It is refused with 409 like a job: if the configuration, the workspace or the cluster is disabled, if the cluster is DESTROYED or in ERROR, or if `max_concurrency` instances are unfinished.',
     tag,
     access: run,
     response: Responses.one(NotebookCreated),
@@ -50,6 +52,8 @@ export class NotebookInstancesController {
     path: `${base}/notebooks/search`,
     id: 'searchNotebooks',
     summary: 'Search notebook instances by part of the name',
+    description:
+      'Returns the instances of the workspace whose notebook has the text in its name, in any letter case. It has the same filters as the list.',
     tag,
     access: view,
     response: Responses.page(NotebookRead),
@@ -63,6 +67,7 @@ export class NotebookInstancesController {
     path: `${base}/notebooks`,
     id: 'listNotebooks',
     summary: 'List notebook instances, newest first; 404 if there is none',
+    description: 'Returns the instances of the workspace that match the filters. If there is none, the answer is 404.',
     tag,
     access: view,
     response: Responses.page(NotebookRead),
@@ -76,6 +81,8 @@ export class NotebookInstancesController {
     path: `${base}/notebook/{notebook_id}`,
     id: 'getNotebook',
     summary: 'Get a notebook instance',
+    description:
+      'Returns the instance with its status, which changes until it has ended, its kernel, and the reason of its end.',
     tag,
     access: view,
     response: Responses.one(NotebookRead),
@@ -89,6 +96,8 @@ export class NotebookInstancesController {
     path: `${base}/notebook/kill/{notebook_id}`,
     id: 'killNotebook',
     summary: 'Stop a notebook with its kernel and its Spark application',
+    description:
+      'Ends the kernel and the Spark application of an instance that is SUBMITTED or RUNNING; others are refused with 409. The instance becomes STOPPING and then STOPPED. Outputs that the server has received are kept.',
     tag,
     access: run,
     response: Responses.one(NotebookKill),
@@ -104,6 +113,8 @@ export class NotebookInstancesController {
     path: `${base}/notebook/{notebook_id}/log/{log_type}`,
     id: 'getNotebookLog',
     summary: 'Get a log of a notebook instance, while it runs or afterwards',
+    description:
+      'Sends `stdout` or `stderr` of the instance as text. The log of an instance that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` after the end of the instance.',
     tag,
     access: view,
     response: Responses.text,
@@ -111,7 +122,7 @@ export class NotebookInstancesController {
   async log(
     @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
-    @WordParam('log_type', OUTPUTS) logType: string,
+    @WordParam('log_type', OUTPUTS, 'Which output is sent') logType: string,
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
@@ -124,6 +135,7 @@ export class NotebookInstancesController {
     path: `${base}/notebook/{notebook_id}/download`,
     id: 'downloadNotebookRun',
     summary: 'Download the notebook at the start of the instance, as an .ipynb file without outputs',
+    description: 'Sends the notebook as it was when the instance was started, as an .ipynb file without outputs.',
     tag,
     access: view,
     response: Responses.binary,
@@ -141,6 +153,8 @@ export class NotebookInstancesController {
     path: `${base}/notebook/{notebook_id}/workflow/errors`,
     id: 'listNotebookWorkflowErrors',
     summary: 'List the errors of the workflow of a notebook instance',
+    description:
+      'Returns why an instance is ERROR or TERMINATED, as one entry. The list of any other instance is empty.',
     tag,
     access: view,
     response: Responses.page(WorkflowErrorRead),

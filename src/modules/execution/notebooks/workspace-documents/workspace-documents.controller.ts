@@ -28,7 +28,7 @@ export class WorkspaceDocumentsController {
     id: 'exportWorkspace',
     summary: 'Export a workspace as a JSON file (`WorkspaceExport`)',
     description:
-      'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks are exported with their cells and outputs.',
+      'Sends the job and notebook configurations of the workspace as one JSON file, which `importWorkspace` reads. Notebooks are exported with their cells and outputs; files of the workspace are not. Conf values, Java properties and extra_info whose names look secret are exported empty.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.binary,
@@ -47,7 +47,7 @@ export class WorkspaceDocumentsController {
     id: 'importWorkspace',
     summary: 'Import a WorkspaceExport into a workspace',
     description:
-      'The imported configurations use the cluster in the query. Notebooks are written as files of the workspace.',
+      'Creates the configurations of the document in the workspace, for the cluster in the query; notebooks are written as files. Existing names are refused with 409 unless `overwrite` is true. If one is invalid, nothing is imported; with `permissive`, the others are imported and the invalid ones are reported.',
     tag,
     access: Allow.workspace('EDIT'),
     response: Responses.one(WorkspaceImportResult),

@@ -115,7 +115,7 @@ export class JobsController {
   })
   workflowDetails(
     @InWorkspace() scope: WorkspaceScope,
-    @TextParam('job_application_id') applicationId: string,
+    @TextParam('job_application_id', "Spark's application id") applicationId: string,
   ): Promise<JobWorkflowDetails> {
     return this.jobs.workflowDetails(scope, applicationId);
   }
@@ -163,7 +163,7 @@ export class JobsController {
   async log(
     @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
-    @WordParam('log_type', LOG_STREAMS.run) logType: string,
+    @WordParam('log_type', LOG_STREAMS.run, 'Which output is sent; events is the event log of Spark') logType: string,
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {

@@ -74,6 +74,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'GET',
       id: `list${word}CatalogSecrets`,
       summary: `List which ${label} are attached to metastore catalogs, newest first`,
+      description: `Returns the attachments of ${label} to catalogs that match the filters, without the values of the secrets.`,
       access: access.list,
       response: Responses.page(read),
     })
@@ -90,8 +91,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'POST',
       id: `attach${word}CatalogSecret`,
       summary: `Attach ${label} to a metastore catalog`,
-      description:
-        "One attachment per catalog and owner. If there are several, the user's secrets take precedence over the workspace's, and those over the tenant's.",
+      description: `Lets ${label} open the catalog, for jobs and for browsing. The types of the secrets must fit the type of the catalog. There is one attachment per catalog and owner; another is refused with 409. If there are several, the user's secrets take precedence over the workspace's, and those over the tenant's.`,
       access: access.attach,
       response: Responses.one(write),
       errors: [409],
@@ -110,7 +110,8 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'PUT',
       id: `update${word}CatalogSecret`,
       summary: `Change which ${label} are attached to a metastore catalog`,
-      description: 'null detaches a secret. At least one secret must remain; to detach all, delete the attachment.',
+      description:
+        'Replaces the secrets that are sent; null detaches one. At least one must remain; to detach all, delete the attachment.',
       access: access.update,
       response: Responses.one(write),
       status: 201,
@@ -129,6 +130,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'DELETE',
       id: `detach${word}CatalogSecret`,
       summary: `Detach ${label} from a metastore catalog`,
+      description: `Removes the attachment; the secrets and the catalog stay. Jobs that already run keep what they have.`,
       access: access.detach,
       response: Responses.message,
       status: 201,

@@ -1,6 +1,7 @@
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 import { WorkspaceRef } from './workspace.dto';
 
@@ -13,7 +14,7 @@ export class WorkspaceFileListQuery extends WorkspaceFileSelector {
   @Param.boolean({ description: 'true lists only directories, false only files' }) is_dir?: boolean;
   @Param.boolean({ description: 'true lists only files of git repositories, false only others' }) is_git?: boolean;
   @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
-  @Param.int32({ min: 1, max: 1000, default: 100 }) limit: number = 100;
+  @Param.int32({ min: 1, max: 1000, default: 100, description: 'Records per page, at most 1000' }) limit: number = 100;
   @Param.int32({ min: 1, default: 1 }) pageNumber: number = 1;
 }
 
@@ -35,7 +36,7 @@ export class RenameFileQuery extends WorkspaceFileSelector {
 }
 
 export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
-  @Param.id() source_file_id?: number;
+  @Param.id({ description: 'Id of the file or directory, instead of source_file_path' }) source_file_id?: number;
   @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) source_file_path?: string;
   @Param.text({ optional: false, description: 'The new path; missing parent directories are created' })
   destination_file_path: string;
@@ -50,34 +51,43 @@ export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
   }
 }
 
+@About('A file or directory of a workspace.')
 export class WorkspaceFileRead extends ReadAudit {
-  @Field.id() workspace_file_id: number;
-  @Field.text() file_name: string;
-  @Field.text() full_file_path: string;
+  @Field.id({ description: 'Id of the file or directory. A move or rename keeps it' }) workspace_file_id: number;
+  @Field.text({ description: 'Name of the file or directory, without its path' }) file_name: string;
+  @Field.text({ description: 'Path from the root of the workspace, with a leading slash' }) full_file_path: string;
   @Field.boolean() is_dir: boolean;
-  @Field.boolean() is_git: boolean;
-  @Field.int64({ nullable: true }) file_size_bytes: number | null;
-  @Field.text({ nullable: true, description: 'File extension' }) file_type: string | null;
+  @Field.boolean({ description: 'True if the file belongs to a Git repository' }) is_git: boolean;
+  @Field.int64({ nullable: true, description: 'Size in bytes; null for a directory' }) file_size_bytes: number | null;
+  @Field.text({ nullable: true, description: 'File extension; null for a directory, and for a file without one' })
+  file_type: string | null;
   @Field.object(() => WorkspaceRef) workspace: WorkspaceRef;
   @Field.uuid() tenant_id: string;
 }
 
+@About('A file or directory of a workspace after a change. Ids are decimal texts.')
 export class WorkspaceFileWrite extends WriteAudit {
-  @Field.idText() workspace_file_id: string;
-  @Field.text() file_name: string;
-  @Field.text() full_file_path: string;
+  @Field.idText({ description: 'Id of the file or directory. A move or rename keeps it' }) workspace_file_id: string;
+  @Field.text({ description: 'Name of the file or directory, without its path' }) file_name: string;
+  @Field.text({ description: 'Path from the root of the workspace, with a leading slash' }) full_file_path: string;
   @Field.boolean() is_dir: boolean;
-  @Field.boolean() is_git: boolean;
-  @Field.int64({ nullable: true }) file_size_bytes: number | null;
-  @Field.text({ nullable: true }) file_type: string | null;
+  @Field.boolean({ description: 'True if the file belongs to a Git repository' }) is_git: boolean;
+  @Field.int64({ nullable: true, description: 'Size in bytes; null for a directory' }) file_size_bytes: number | null;
+  @Field.text({ nullable: true, description: 'File extension; null for a directory, and for a file without one' })
+  file_type: string | null;
   @Field.idText() workspace_id: string;
   @Field.uuid() tenant_id: string;
 }
 
+@About('How much the files of a workspace take.')
 export class WorkspaceFileUsage {
   @Field.id() workspace_id: number;
-  @Field.int64() file_count: number;
-  @Field.int64() directory_count: number;
-  @Field.int64() total_size_bytes: number;
-  @Field.int64({ nullable: true, description: 'Null if there is no limit' }) limit_size_bytes: number | null;
+  @Field.int64({ description: 'Number of files' }) file_count: number;
+  @Field.int64({ description: 'Number of directories' }) directory_count: number;
+  @Field.int64({ description: 'Size of all files in bytes' }) total_size_bytes: number;
+  @Field.int64({
+    nullable: true,
+    description: 'Size in bytes up to which files can be added; null if there is no limit',
+  })
+  limit_size_bytes: number | null;
 }

@@ -63,7 +63,10 @@ export class PersonalTokensController {
     response: Responses.message,
     status: 201,
   })
-  revokeToken(@CurrentPrincipal() principal: Principal, @IdParam('token_id') tokenId: number): Promise<Message> {
+  revokeToken(
+    @CurrentPrincipal() principal: Principal,
+    @IdParam('token_id', 'Id of the token; `listTokens` lists yours') tokenId: number,
+  ): Promise<Message> {
     return this.service.revoke(principal, tokenId);
   }
 }

@@ -36,7 +36,9 @@ export class AccessLookupsController {
     access: Allow.signedIn,
     response: Responses.one(AccessResourceRead),
   })
-  getResource(@IdParam('resource_id') id: number): Promise<AccessResourceRead> {
+  getResource(
+    @IdParam('resource_id', 'Id of the path; `listResources` lists them') id: number,
+  ): Promise<AccessResourceRead> {
     return this.service.resource(id);
   }
 
@@ -122,7 +124,7 @@ export class AccessLookupsController {
     access: Allow.signedIn,
     response: Responses.one(AccessRuleRead),
   })
-  getRule(@IdParam('rule_id') id: number): Promise<AccessRuleRead> {
+  getRule(@IdParam('rule_id', 'Id of the rule; `listRules` lists them') id: number): Promise<AccessRuleRead> {
     return this.service.rule(id);
   }
 }

@@ -1,4 +1,5 @@
 import { Body, Controller, Param, Query } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
@@ -68,6 +69,7 @@ export class GroupsController {
     access,
     response: Responses.list(GroupRead),
   })
+  @ApiParam({ name: 'groupname', type: String, description: 'Exact name of the group' })
   match(@Param('groupname') groupName: string): Promise<GroupRead[]> {
     return this.service.match(groupName);
   }

@@ -1,4 +1,5 @@
 import { Body, Controller, Param, Query } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
@@ -58,6 +59,7 @@ export class UsersController {
     access,
     response: Responses.one(UserRead),
   })
+  @ApiParam({ name: 'username', type: String, description: 'Exact name of the user' })
   match(@Param('username') username: string): Promise<UserRead> {
     return this.service.match(username);
   }

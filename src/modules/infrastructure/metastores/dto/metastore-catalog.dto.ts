@@ -55,9 +55,11 @@ export class UpdateHiveCatalog {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.text({ ...HIVE_SITE_XML, optional: true }) hiveSiteXml?: string;
-  @Field.text({ ...SITE_XML, nullable: true }) coreSiteXml?: string | null;
-  @Field.text({ ...SITE_XML, nullable: true }) hdfsSiteXml?: string | null;
-  @Field.text({ ...KRB5_CONF, nullable: true }) krb5Conf?: string | null;
+  @Field.text({ ...SITE_XML, nullable: true, description: `${SITE} Null removes it` }) coreSiteXml?: string | null;
+  @Field.text({ ...SITE_XML, nullable: true, description: `${SITE} Null removes it` }) hdfsSiteXml?: string | null;
+  @Field.text({ ...KRB5_CONF, nullable: true, description: `${KRB5_CONF.description}. Null removes it` }) krb5Conf?:
+    | string
+    | null;
 }
 
 @Example({ name: 'example-glue' })

@@ -1,5 +1,7 @@
 import { Transform } from 'class-transformer';
+import type { Meanings } from '../../../../platform/kernel/dto/field-meanings';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { About, FieldsMean } from '../../../../platform/kernel/dto/schemas';
 import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
 
 /** Maximum length of a full name: three quoted parts. */
@@ -8,7 +10,7 @@ export const MAX_DDL = 100;
 /** Maximum number of names to exclude from a list, limited by the length of URLs. */
 const MAX_EXCLUDED = 1000;
 
-const epoch = { nullable: true, description: 'Epoch milliseconds; null if the metastore does not provide it' };
+const epoch = { nullable: true };
 const nullable = { nullable: true };
 
 /** Splits at commas outside of backticks. A name that contains a comma is quoted, as by {@link fullName}. */
@@ -17,6 +19,41 @@ function toNames(value: unknown): unknown {
   if (!items.every((item) => typeof item === 'string')) return value;
   return items.flatMap((item) => item.match(/(?:`[^`]*`|[^,`]|`)+/g) ?? []);
 }
+
+const UNREPORTED = 'if the metastore does not report it';
+
+/** Meanings of what a metastore reports. */
+const REPORTED: Meanings = {
+  owner: { is: 'Owner in the metastore', null: UNREPORTED },
+  storage_root: { is: 'Where managed tables of the catalog are', null: UNREPORTED },
+  storage_location: { is: 'Where the data is', null: UNREPORTED },
+  comment: { is: 'Comment in the metastore', null: UNREPORTED },
+  catalog_name: { is: 'Name of the catalog', null: UNREPORTED },
+  schema_name: { is: 'Name of the schema', null: UNREPORTED },
+  created_by: { is: 'Who created it in the metastore', null: UNREPORTED },
+  updated_by: { is: 'Who last changed it in the metastore', null: UNREPORTED },
+  created_at: { is: 'When it was created in the metastore, in milliseconds since 1970', null: UNREPORTED },
+  updated_at: { is: 'When it was last changed in the metastore, in milliseconds since 1970', null: UNREPORTED },
+  data_type: { is: 'Type of the result', null: UNREPORTED },
+  full_data_type: { is: 'Type of the result with its inner types', null: UNREPORTED },
+  routine_body: { is: 'SQL or EXTERNAL', null: UNREPORTED },
+  routine_definition: { is: 'Text of the function', null: UNREPORTED },
+  parameter_style: { is: 'How parameters are passed', null: UNREPORTED },
+  sql_data_access: { is: 'Whether the function reads data', null: UNREPORTED },
+  security_type: { is: 'With whose rights the function runs', null: UNREPORTED },
+  specific_name: { is: 'Specific name of the function', null: UNREPORTED },
+  properties: { is: 'Properties as JSON', null: UNREPORTED },
+  metastore_id: { is: 'Id of the metastore at Unity Catalog', null: UNREPORTED },
+  function_id: { is: 'Id of the function at Unity Catalog', null: UNREPORTED },
+  volume_id: { is: 'Id of the volume at Unity Catalog', null: UNREPORTED },
+  schema_id: { is: 'Id of the schema at Unity Catalog', null: UNREPORTED },
+  catalog_id: { is: 'Id of the catalog at Unity Catalog', null: UNREPORTED },
+  resource_name: { is: 'Name of the resource at Unity Catalog', null: UNREPORTED },
+  volume_type: { is: 'MANAGED or EXTERNAL', null: UNREPORTED },
+  securable_type: { is: 'Type of the securable at Unity Catalog', null: UNREPORTED },
+  securable_kind: { is: 'Kind of the securable at Unity Catalog', null: UNREPORTED },
+  icon_type: { is: 'Icon that clients show', null: UNREPORTED },
+};
 
 class WorkspaceQuery {
   @Param.id({ optional: false, description: 'The workspace whose catalog secrets are used' }) workspace_id: number;
@@ -45,7 +82,8 @@ export class SearchBrowseCatalogsQuery extends BrowseQuery {
 }
 
 export class BrowseSchemasQuery extends BrowseQuery {
-  @Param.text({ maxLength: 256 }) catalog_name?: string;
+  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  catalog_name?: string;
 }
 
 const SEARCHED_CATALOG = 'Required for a Unity metastore';
@@ -56,7 +94,7 @@ export class SearchBrowseSchemasQuery extends BrowseSchemasQuery {
 }
 
 export class BrowseTablesQuery extends BrowseSchemasQuery {
-  @Param.text({ optional: false, maxLength: 256 }) schema_name: string;
+  @Param.text({ optional: false, maxLength: 256, description: 'Name of the schema' }) schema_name: string;
 }
 
 export class SearchBrowseTablesQuery extends BrowseTablesQuery {
@@ -90,34 +128,41 @@ export class TableDdlByQuery extends WorkspaceQuery {
 }
 
 export class BrowseColumnsQuery extends WorkspaceQuery {
-  @Param.text({ optional: false, maxLength: 256 }) schema_name: string;
-  @Param.text({ optional: false, maxLength: 256 }) table_name: string;
-  @Param.text({ maxLength: 256 }) catalog_name?: string;
+  @Param.text({ optional: false, maxLength: 256, description: 'Name of the schema' }) schema_name: string;
+  @Param.text({ optional: false, maxLength: 256, description: 'Name of the table' }) table_name: string;
+  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  catalog_name?: string;
 }
 
 export class BrowsePartsQuery extends BrowseQuery {
-  @Param.text({ maxLength: 256 }) catalog_name?: string;
-  @Param.text({ maxLength: 256 }) schema_name?: string;
+  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  catalog_name?: string;
+  @Param.text({ maxLength: 256, description: 'Name of the schema; absent for every schema of the catalog' })
+  schema_name?: string;
 }
 
+@FieldsMean(REPORTED)
+@About('A catalog of a metastore.')
 export class BrowseCatalog {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the catalog' }) name: string;
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) storage_root: string | null;
   @Field.text(nullable) storage_location: string | null;
-  @Field.text() full_name: string;
+  @Field.text({ description: 'Name by which SQL names the catalog' }) full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.int64(epoch) updated_at: number | null;
   @Field.text(nullable) updated_by: string | null;
   @Field.text({ description: '`catalog`' }) type: string;
 }
 
+@FieldsMean(REPORTED)
+@About('A schema, which is a database in Hive and Glue.')
 export class BrowseSchema {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the schema' }) name: string;
   @Field.text(nullable) catalog_name: string | null;
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) comment: string | null;
-  @Field.text() full_name: string;
+  @Field.text({ description: 'Name by which SQL names the schema, with its catalog if it has one' }) full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
@@ -125,12 +170,15 @@ export class BrowseSchema {
   @Field.text({ description: '`schema`' }) type: string;
 }
 
+@FieldsMean(REPORTED)
+@About('A table or view.')
 export class BrowseTable {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the table' }) name: string;
   @Field.text(nullable) catalog_name: string | null;
-  @Field.text() schema_name: string;
+  @Field.text({ description: 'Name of the schema' }) schema_name: string;
   @Field.text(nullable) owner: string | null;
-  @Field.text() full_name: string;
+  @Field.text({ description: 'Name by which SQL names the table, with its catalog if it has one and its schema' })
+  full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
@@ -138,8 +186,9 @@ export class BrowseTable {
   @Field.text({ description: '`table`, or `view` if the metastore includes that in its list' }) type: string;
 }
 
+@About('A column of a table.')
 export class BrowseColumn {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the column' }) name: string;
   @Field.text({ description: 'Type in Spark SQL, such as `array<struct<id:bigint>>`' }) type_text: string;
   @Field.text({
     description:
@@ -150,8 +199,10 @@ export class BrowseColumn {
   @Field.text({ description: '`column`, or `partition` for a partition column' }) type: string;
 }
 
+@FieldsMean(REPORTED)
+@About('A function of Unity Catalog.')
 export class BrowseFunction {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the function' }) name: string;
   @Field.text(nullable) catalog_name: string | null;
   @Field.text(nullable) schema_name: string | null;
   @Field.text(nullable) data_type: string | null;
@@ -159,14 +210,18 @@ export class BrowseFunction {
   @Field.text(nullable) routine_body: string | null;
   @Field.text(nullable) routine_definition: string | null;
   @Field.text(nullable) parameter_style: string | null;
-  @Field.boolean() is_deterministic: boolean;
+  @Field.boolean({ description: 'True if equal arguments always give equal results' }) is_deterministic: boolean;
   @Field.text(nullable) sql_data_access: string | null;
   @Field.text(nullable) security_type: string | null;
   @Field.text(nullable) specific_name: string | null;
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) properties: string | null;
   @Field.text(nullable) metastore_id: string | null;
-  @Field.text(nullable) full_name: string | null;
+  @Field.text({
+    ...nullable,
+    description: 'Name by which SQL names the function; null if the metastore does not report it',
+  })
+  full_name: string | null;
   @Field.int64(epoch) created_at: number | null;
   @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
@@ -177,8 +232,10 @@ export class BrowseFunction {
   @Field.text(nullable) icon_type: string | null;
 }
 
+@FieldsMean(REPORTED)
+@About('A volume of Unity Catalog.')
 export class BrowseVolume {
-  @Field.text() name: string;
+  @Field.text({ description: 'Name of the volume' }) name: string;
   @Field.text(nullable) catalog_name: string | null;
   @Field.text(nullable) schema_name: string | null;
   @Field.text(nullable) resource_name: string | null;
@@ -186,7 +243,11 @@ export class BrowseVolume {
   @Field.text(nullable) storage_location: string | null;
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) comment: string | null;
-  @Field.text(nullable) full_name: string | null;
+  @Field.text({
+    ...nullable,
+    description: 'Name by which SQL names the volume; null if the metastore does not report it',
+  })
+  full_name: string | null;
   @Field.text(nullable) volume_id: string | null;
   @Field.text(nullable) metastore_id: string | null;
   @Field.int64(epoch) created_at: number | null;

@@ -3,8 +3,8 @@ import { Field } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
 
 const WORKERS =
-  'Workers on each instance of a STANDALONE cluster, 1 if absent; workers of a CLUSTER, min_instances or else 1 if absent; ' +
-  'a PLATFORM cluster ignores it';
+  'Workers, 1 to 100: on each instance of a STANDALONE cluster (null or absent for 1), or of a CLUSTER (null or absent for ' +
+  'min_instances, or else 1); a PLATFORM cluster ignores it';
 
 /** Meanings of the fields of a cluster, in requests and responses. */
 export const CLUSTER_FIELDS = {
@@ -64,7 +64,7 @@ const SLOTS = 'Jobs that each node runs at a time, 1 to 1,000';
 const PARALLEL_JOBS = { optional: true, min: 1, max: 1000, description: SLOTS };
 export const DEFAULT_PARALLEL_JOBS = 5;
 
-@About('How many jobs and workers each node has.')
+@About('How many jobs and workers each node is to have.')
 export class EngineClusterSparkConfigInput {
   @Field.int64(PARALLEL_JOBS) max_parallel_spark_job_execution_per_instance?: number;
   @Field.int64({ optional: true, nullable: true, min: 1, max: 100, description: WORKERS })

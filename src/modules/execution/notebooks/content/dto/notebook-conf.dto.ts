@@ -3,12 +3,13 @@ import { SHOWN_TYPES } from '../../../../../../libs/notebooks/outputs';
 import { invalid } from '../../../../../platform/kernel/errors/domain-error';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example, KeepsUnknownKeys } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example, KeepsUnknownKeys } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../../platform/kernel/dto/selector';
 import {
   JobClusterInfo,
   JobSettings,
+  JobSettingsAnswer,
   JobTypeRef,
   NOTEBOOK_LANGUAGES,
   type NotebookLanguage,
@@ -46,11 +47,20 @@ export const NOTEBOOK_SETTINGS = [
 const MAX_CELLS = 10_000;
 const limit = { min: 0, description: 'Maximum number of unfinished instances at a time; 0 means no limit' } as const;
 const path =
-  'The .ipynb file in the workspace, by default /<notebook_name>.ipynb; an existing file becomes the notebook';
+  'The .ipynb file in the workspace; null or absent for /<notebook_name>.ipynb. An existing file becomes the notebook';
 
 class NotebookConfBody extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
-  @Field.id({ optional: true }) cluster_id?: number;
-  @Field.text({ optional: true, minLength: 1 }) cluster_name?: string;
+  @Field.id({
+    optional: true,
+    description: 'Id of the cluster on which the notebook runs; it must serve the workspace',
+  })
+  cluster_id?: number;
+  @Field.text({
+    optional: true,
+    minLength: 1,
+    description: 'Name of the cluster on which the notebook runs, instead of its id',
+  })
+  cluster_name?: string;
 }
 
 @Example({
@@ -60,17 +70,29 @@ class NotebookConfBody extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
   driver_memory: '512m',
   executor_memory: '512m',
 })
+@About('A notebook, the cluster on which it runs and its settings. One of cluster_id and cluster_name is required.')
 export class CreateNotebookConf extends NotebookConfBody {
-  @Field.name() notebook_name: string;
-  @Field.oneOf(NOTEBOOK_TYPES) notebook_type: NotebookType;
+  @Field.name({
+    description: 'Name of the notebook: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique in the workspace',
+  })
+  notebook_name: string;
+  @Field.oneOf(NOTEBOOK_TYPES, { description: 'Language of the cells. It never changes' }) notebook_type: NotebookType;
   @Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 1025, description: path })
   notebook_path?: string | null;
   @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
 }
 
 @Example({ executor_memory: '512m', driver_memory: '512m' })
+@About(
+  'Changes of a notebook configuration; at least one. Absent fields keep their values; null clears a field. Type and file never change.',
+)
 export class UpdateNotebookConf extends NotebookConfBody {
-  @Field.name({ optional: true }) notebook_name?: string;
+  @Field.name({
+    optional: true,
+    description:
+      'New name of the notebook: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique in the workspace',
+  })
+  notebook_name?: string;
   @Field.int64({ ...limit, optional: true }) max_concurrency?: number;
 }
 
@@ -94,7 +116,10 @@ export function notebookSelector(request: { notebook_conf_id?: number; notebook_
 }
 
 export class CloneNotebookConfQuery extends NotebookConfSelector {
-  @Field.name() new_notebook_name: string;
+  @Field.name({
+    description: 'Name of the copy: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique in the workspace',
+  })
+  new_notebook_name: string;
   @Param.text({ description: 'The .ipynb file of the new notebook, which must not exist yet' })
   clone_file_path?: string;
 }
@@ -102,9 +127,10 @@ export class CloneNotebookConfQuery extends NotebookConfSelector {
 export class NotebookConfListQuery extends PageQuery {
   @Param.boolean({ description: 'true lists enabled configurations, false disabled ones; both if absent' })
   enable?: boolean;
-  @Param.ids() cluster_ids?: number[];
-  @Param.someOf(NOTEBOOK_LANGUAGES) job_type_langs?: string[];
-  @Param.someOf(RUN_STATUSES) last_run_status?: string[];
+  @Param.ids({ description: 'Only notebooks that run on these clusters' }) cluster_ids?: number[];
+  @Param.someOf(NOTEBOOK_LANGUAGES, { description: 'Only notebooks in these languages' }) job_type_langs?: string[];
+  @Param.someOf(RUN_STATUSES, { description: 'Only notebooks whose newest instance has one of these statuses' })
+  last_run_status?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
 }
@@ -113,12 +139,14 @@ export class NotebookConfSearchQuery extends NotebookConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) notebook_name: string;
 }
 
+@About('An output of a cell.')
 export class NotebookOutput {
-  @Field.oneOf(SHOWN_TYPES) type: (typeof SHOWN_TYPES)[number];
+  @Field.oneOf(SHOWN_TYPES, { description: 'Kind of the output' }) type: (typeof SHOWN_TYPES)[number];
   @Field.text({ description: 'Text, HTML, or the data URL of an image' }) Celloutput: string;
 }
 
 @KeepsUnknownKeys()
+@About('A cell of a notebook. Keys that are not listed here are kept.')
 export class NotebookCell {
   @Field.text({
     minLength: 1,
@@ -127,10 +155,18 @@ export class NotebookCell {
     description: 'Id of the cell in the notebook, and msg_id of the Jupyter message that executes it',
   })
   cell_uuid: string;
-  @Field.text() code: string;
-  @Field.oneOf(['code', 'markdown'], { default: 'code' }) cell_type: 'code' | 'markdown' = 'code';
-  @Field.map({ optional: true }) metadata?: Record<string, unknown>;
-  @Field.objects(() => NotebookOutput, { default: [] }) output: NotebookOutput[] = [];
+  @Field.text({ description: 'Text of the cell' }) code: string;
+  @Field.oneOf(['code', 'markdown'], {
+    default: 'code',
+    description: 'code for a cell that a kernel executes, markdown for text',
+  })
+  cell_type: 'code' | 'markdown' = 'code';
+  @Field.map({ optional: true, description: 'Free JSON of clients, which the file keeps' }) metadata?: Record<
+    string,
+    unknown
+  >;
+  @Field.objects(() => NotebookOutput, { default: [], description: 'Outputs of the last execution, in their order' })
+  output: NotebookOutput[] = [];
 }
 
 export class UpdateNotebookCellsQuery {
@@ -140,30 +176,25 @@ export class UpdateNotebookCellsQuery {
 @Example({
   cells: [{ cell_uuid: 'first-cell', code: 'spark.range(10).count()', cell_type: 'code', metadata: {}, output: [] }],
 })
+@About('The cells of the notebook, in their order.')
 export class UpdateNotebookCells {
-  @Field.unreadObjects(() => NotebookCell, { maxItems: MAX_CELLS }) cells: unknown[];
+  @Field.unreadObjects(() => NotebookCell, {
+    maxItems: MAX_CELLS,
+    description: 'All cells in their order, at most 10,000; cells that are left out are removed',
+  })
+  cells: unknown[];
 }
 
 /** Settings in responses, where every key is present. */
-class NotebookSettingsAnswer {
-  @Field.texts({ nullable: true }) conf: string[] | null;
-  @Field.texts({ nullable: true }) files: string[] | null;
-  @Field.texts({ nullable: true }) jars: string[] | null;
-  @Field.texts({ nullable: true }) packages: string[] | null;
-  @Field.text({ nullable: true }) driver_memory: string | null;
-  @Field.text({ nullable: true }) executor_memory: string | null;
-  @Field.int64({ nullable: true }) driver_cores: number | null;
-  @Field.int64({ nullable: true }) total_executor_cores: number | null;
-  @Field.int64({ nullable: true }) executor_cores: number | null;
-  @Field.int64({ nullable: true }) num_executors: number | null;
-}
+export class NotebookSettingsAnswer extends PickType(JobSettingsAnswer, NOTEBOOK_SETTINGS) {}
 
 class NotebookConfOwn extends NotebookSettingsAnswer {
-  @Field.text() notebook_name: string;
-  @Field.oneOf(NOTEBOOK_TYPES) notebook_type: NotebookType;
+  @Field.text({ description: 'Name of the notebook, unique in the workspace' }) notebook_name: string;
+  @Field.oneOf(NOTEBOOK_TYPES, { description: 'Language of the cells. It never changes' }) notebook_type: NotebookType;
   @Field.text({ description: 'The .ipynb file in the workspace' }) notebook_path: string;
-  @Field.int64() max_concurrency: number;
-  @Field.object(() => JobTypeRef) spark_job_type: JobTypeRef;
+  @Field.int64({ description: 'Maximum number of unfinished instances at a time; 0 means no limit' })
+  max_concurrency: number;
+  @Field.object(() => JobTypeRef, { description: 'Type and language, as jobs have them' }) spark_job_type: JobTypeRef;
   @Field.uuid() tenant_id: string;
 }
 
@@ -171,41 +202,73 @@ class NotebookConfReadFields extends IntersectionType(NotebookConfOwn, ReadAudit
   @Field.id() notebook_conf_id: number;
   @Field.id() cluster_id: number;
   @Field.id() workspace_id: number;
-  @Field.object(() => JobClusterInfo) cluster_info: JobClusterInfo;
+  @Field.object(() => JobClusterInfo, { description: 'The cluster on which the notebook runs' })
+  cluster_info: JobClusterInfo;
 }
 
+@About('The cells of a notebook, in their order.')
 export class NotebookCells {
-  @Field.objects(() => NotebookCell) cells: NotebookCell[];
+  @Field.objects(() => NotebookCell, { description: 'The cells in their order' }) cells: NotebookCell[];
 }
 
+@About('A notebook configuration: a notebook with its cells, the cluster on which it runs and its settings.')
 export class NotebookConfRead extends NotebookConfReadFields {
-  @Field.object(() => NotebookCells) notebook_cells: NotebookCells;
+  @Field.object(() => NotebookCells, { description: 'The cells with their current outputs' })
+  notebook_cells: NotebookCells;
 }
 
+@About('The newest instance of a notebook.')
 export class LastNotebookRun {
   @Field.id() notebook_id: number;
-  @Field.oneOf(RUN_STATUSES) notebook_status: string;
+  @Field.oneOf(RUN_STATUSES, { description: 'Status of the instance now' }) notebook_status: string;
 }
 
+@About('A notebook configuration in a list, without its cells but with its newest instance.')
 export class NotebookConfListItem extends NotebookConfReadFields {
-  @Field.object(() => LastNotebookRun, { nullable: true }) last_notebook_run: LastNotebookRun | null;
+  @Field.object(() => LastNotebookRun, {
+    nullable: true,
+    description: 'The newest instance of the notebook; null if there is none',
+  })
+  last_notebook_run: LastNotebookRun | null;
 }
 
+@About('A notebook configuration after a change. Ids are decimal texts.')
 export class NotebookConfWrite extends IntersectionType(NotebookConfOwn, WriteAudit) {
   @Field.idText() notebook_conf_id: string;
   @Field.idText() cluster_id: string;
   @Field.idText() workspace_id: string;
 }
 
+@About('The cells of a notebook in a document.')
 export class ExportedCells {
-  @Field.unreadObjects(() => NotebookCell, { default: [], maxItems: MAX_CELLS }) cells: unknown[] = [];
+  @Field.unreadObjects(() => NotebookCell, {
+    default: [],
+    maxItems: MAX_CELLS,
+    description: 'The cells in their order, at most 10,000',
+  })
+  cells: unknown[] = [];
 }
 
 /** A notebook configuration in a document: without ids and cluster. Conf values that look secret are empty. */
+@About(
+  'A notebook configuration in a document: without ids and cluster. Values of conf whose names look secret are empty.',
+)
 export class NotebookConfExport extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
-  @Field.name() notebook_name: string;
-  @Field.oneOf(NOTEBOOK_TYPES) notebook_type: NotebookType;
-  @Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 1025 }) notebook_path?: string | null;
+  @Field.name({ description: 'Name of the notebook, by which an import finds an existing one' }) notebook_name: string;
+  @Field.oneOf(NOTEBOOK_TYPES, { description: 'Language of the cells' }) notebook_type: NotebookType;
+  @Field.text({
+    optional: true,
+    nullable: true,
+    minLength: 1,
+    maxLength: 1025,
+    description: 'The .ipynb file in the workspace; null or absent for /<notebook_name>.ipynb',
+  })
+  notebook_path?: string | null;
   @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
-  @Field.object(() => ExportedCells, { optional: true, nullable: true }) notebook_cells?: ExportedCells | null;
+  @Field.object(() => ExportedCells, {
+    optional: true,
+    nullable: true,
+    description: 'The cells; null or absent for none',
+  })
+  notebook_cells?: ExportedCells | null;
 }

@@ -1,5 +1,5 @@
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
-import { Example } from '../../../../../platform/kernel/dto/schemas';
+import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { JobConfExport } from '../../../runs';
 import { NotebookConfExport } from '../../content/dto/notebook-conf.dto';
@@ -26,8 +26,10 @@ export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
   permissive: boolean = false;
 }
 
+@About('The workspace from which a document was exported. An import does not use it.')
 export class ExportedWorkspace {
-  @Field.text({ optional: true, maxLength: 64 }) name?: string;
+  @Field.text({ optional: true, maxLength: 64, description: 'Name of the workspace, at most 64 characters' })
+  name?: string;
   @Field.description() description?: string | null;
 }
 
@@ -38,31 +40,52 @@ export class ExportedWorkspace {
   spark_job_confs: [{ name: 'imported-job', job_type: 'Python3', command: 'demo/machine_types.py' }],
   notebook_confs: [],
 })
+@About('The job and notebook configurations of a workspace in a document. It has no secret values.')
 export class WorkspaceExport {
   @Field.int32({ optional: true, min: 1, description: 'Version of the document, 1 if absent' }) format_version?: number;
-  @Field.timestamp({ optional: true }) exported_at?: string;
-  @Field.object(() => ExportedWorkspace) workspace: ExportedWorkspace;
-  @Field.unreadObjects(() => JobConfExport, { default: [], maxItems: MAX_CONFIGURATIONS })
+  @Field.timestamp({ optional: true, description: 'When the document was written; an import does not use it' })
+  exported_at?: string;
+  @Field.object(() => ExportedWorkspace, { description: 'The workspace from which the document was exported' })
+  workspace: ExportedWorkspace;
+  @Field.unreadObjects(() => JobConfExport, {
+    default: [],
+    maxItems: MAX_CONFIGURATIONS,
+    description: 'The job configurations, at most 10,000',
+  })
   spark_job_confs: unknown[] = [];
-  @Field.unreadObjects(() => NotebookConfExport, { default: [], maxItems: MAX_CONFIGURATIONS })
+  @Field.unreadObjects(() => NotebookConfExport, {
+    default: [],
+    maxItems: MAX_CONFIGURATIONS,
+    description: 'The notebook configurations with their cells, at most 10,000',
+  })
   notebook_confs: unknown[] = [];
 }
 
+@About('How many configurations were imported.')
 class ImportedCounts {
-  @Field.int64() spark_job_confs: number;
-  @Field.int64() notebook_confs: number;
+  @Field.int64({ description: 'Number of job configurations that were created or replaced' }) spark_job_confs: number;
+  @Field.int64({ description: 'Number of notebook configurations that were created or replaced' })
+  notebook_confs: number;
 }
 
+@About('A configuration that was not imported.')
 export class FailedImport {
-  @Field.oneOf(['spark_job_conf', 'notebook_conf']) kind: 'spark_job_conf' | 'notebook_conf';
-  @Field.text() name: string;
-  @Field.text() error_code: string;
-  @Field.text() error_message: string;
+  @Field.oneOf(['spark_job_conf', 'notebook_conf'], { description: 'Kind of the configuration' }) kind:
+    | 'spark_job_conf'
+    | 'notebook_conf';
+  @Field.text({ description: 'Name of the configuration' }) name: string;
+  @Field.text({ description: 'Stable code of the error, as its creation would have it' }) error_code: string;
+  @Field.text({ description: 'What is wrong, in one sentence' }) error_message: string;
 }
 
+@About('What an import did.')
 export class WorkspaceImportResult {
-  @Field.text() message: string;
+  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
   @Field.idText() workspace_id: string;
-  @Field.object(() => ImportedCounts) imported: ImportedCounts;
-  @Field.objects(() => FailedImport) failed: FailedImport[];
+  @Field.object(() => ImportedCounts, { description: 'How many configurations were imported' })
+  imported: ImportedCounts;
+  @Field.objects(() => FailedImport, {
+    description: 'Configurations that were not imported; empty unless the import is permissive',
+  })
+  failed: FailedImport[];
 }

@@ -221,7 +221,7 @@ export class JobStatusHistory {
   @Field.objects(() => JobStatusEntry, { description: 'The statuses, oldest first' }) status_history: JobStatusEntry[];
 }
 
-@About('The job that is being stopped.')
+@About('The job that is being stopped, with its workflow.')
 export class JobKillDetails {
   @Field.id() workflow_job_id: number;
   @Field.id() workflow_job_instance_id: number;
@@ -243,7 +243,7 @@ export class CosiKillAllJobs {
   @Field.id({ description: 'The user who requested it' }) created_by_user_id: number;
 }
 
-@About('The workflow that stops the jobs of a cluster.')
+@About('The workflow that stops the jobs of the cluster, under its name in the contract.')
 export class CosiKillAllJobsResult {
   @Field.object(() => CosiKillAllJobs, { description: 'The workflow that stops the jobs' })
   CosiKillAllJobsByCluster: CosiKillAllJobs;
@@ -270,5 +270,8 @@ export class WorkflowErrorRead {
   @Field.id() workflow_job_instance_id: number;
   @Field.text({ description: 'Why the run failed, in words for people' }) error: string;
   @Field.timestamp({ description: 'When the run ended' }) from_date: Date;
-  @Field.validityEnd({ description: 'Always `infinity`: the error stays' }) to_date: Date | 'infinity' | null;
+  @Field.validityEnd({ description: 'Always `infinity`, because the error stays; null means the same' }) to_date:
+    | Date
+    | 'infinity'
+    | null;
 }

@@ -17,7 +17,9 @@ export class UserInfo {
   @Field.text({ description: 'E-mail address' }) email: string;
   @Field.objects(() => UserGroup, { description: 'Groups that the user is a member of' }) group_info: UserGroup[];
   @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
-  @Field.validityEnd({ description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled' })
+  @Field.validityEnd({
+    description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled; null means the same',
+  })
   to_date: Date | 'infinity';
 }
 

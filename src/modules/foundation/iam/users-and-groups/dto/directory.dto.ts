@@ -8,7 +8,9 @@ export class UserRead {
   @Field.text({ nullable: true }) display_name: string | null;
   @Field.text({ description: 'E-mail address' }) email: string;
   @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
-  @Field.validityEnd({ description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled' })
+  @Field.validityEnd({
+    description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled; null means the same',
+  })
   to_date: Date | 'infinity';
 }
 

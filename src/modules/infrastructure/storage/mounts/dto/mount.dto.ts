@@ -36,7 +36,8 @@ const MOUNT_POINT = {
 const EXTRA_CONFIGS = {
   optional: true,
   nullable: true,
-  description: 'Additional Hadoop properties of the store, for example fs.s3a.connection.maximum; no credentials',
+  description:
+    'Additional Hadoop properties of the store, for example fs.s3a.connection.maximum, and no credentials; null for none',
 };
 const CREDENTIALS = { description: 'Same provider as the storage type; Custom S3 needs S3-compatible credentials' };
 
