@@ -4,11 +4,7 @@ import { About } from '../kernel/dto/schemas';
 @About('Body of every error.')
 export class ErrorAnswerBody {
   @Field.text({ description: 'What went wrong, in one sentence' }) error: string;
-  @Field.text({
-    description: 'Stable code for programs: the kind of record and the problem',
-    example: 'CLUSTER.INVALID_STATE',
-  })
-  error_code: string;
+  @Field.text({ description: 'Stable code for programs: the kind of record and the problem' }) error_code: string;
   @Field.text({ description: 'The same sentence as error' }) error_message: string;
   @Field.map({
     description: 'Values that belong to the code, such as the names of the wrong fields; empty if there are none',

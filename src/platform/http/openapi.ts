@@ -3,7 +3,8 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
 import { assertDescribed } from './assert-described';
-import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operation-document';
+import { plainErrorResponse, sharedErrorName, sharedErrorResponses } from './error-responses';
+import { documentOperations } from './operation-document';
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
@@ -43,7 +44,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     withPrefix(path),
     item,
   ]);
-  const components = { ...document.components, responses: ERROR_RESPONSES };
+  const components = { ...document.components, responses: sharedErrorResponses() };
   const whole = { ...document, components, paths: Object.fromEntries(paths) };
   const complete = shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
   assertDescribed(complete);
@@ -52,13 +53,11 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
 
 /** Replaces the usual error responses of operations by references, so that each appears once in the document. */
 function shareErrors(document: OpenAPIObject): OpenAPIObject {
-  const shared = document.components?.responses ?? {};
   for (const item of Object.values(document.paths)) {
     for (const { responses } of Object.values(item as Record<string, DocumentedOperation>)) {
       for (const [status, response] of Object.entries(responses ?? {})) {
-        const name = sharedErrorName(status);
-        if (!isDeepStrictEqual(response, shared[name])) continue;
-        responses[status] = { $ref: `#/components/responses/${name}` };
+        if (!isDeepStrictEqual(response, plainErrorResponse(status))) continue;
+        responses[status] = { $ref: `#/components/responses/${sharedErrorName(status)}` };
       }
     }
   }

@@ -25,43 +25,11 @@ import {
 } from './operation-options';
 import { ResultSet } from '../kernel/dto/page';
 import { documentId } from './parameters';
+import { type ErrorStatus, errorText } from './error-responses';
 import { routeHandlers } from './route-handlers';
 
 /** Error statuses of any operation. {@link errorStatuses} adds those of one operation. */
-const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
-
-const ERROR_TEXT: Record<number, string> = {
-  400: 'Malformed, in breach of a field rule, or not possible in the current state',
-  401: 'The token is missing or not valid',
-  403: 'A role, a workspace permission or a selected tenant is missing',
-  404: 'The tenant has no such record',
-  408: 'The head or the body of the request took too long to arrive',
-  409: 'Conflicts with the current state or with another record',
-  413: 'Body too large',
-  415: 'Body of a type that the operation does not accept',
-  422: "The caller's code failed; the details have type, message and lines of its error",
-  429: 'Too many attempts or concurrent streams; see Retry-After',
-  431: 'The head of the request, its address and headers, is too large',
-  500: 'Unexpected failure, or a dependency does not respond',
-  503: 'A required system does not respond, or the server is overloaded; see Retry-After',
-  504: 'The response took too long',
-};
-
-/** The error responses, which the document has once for all operations. */
-export const ERROR_RESPONSES = Object.fromEntries(
-  Object.entries(ERROR_TEXT).map(([status, description]) => [
-    sharedErrorName(status),
-    {
-      description,
-      content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorAnswerBody) } } },
-    },
-  ]),
-);
-
-/** Returns the name of a status in {@link ERROR_RESPONSES}. */
-export function sharedErrorName(status: string): string {
-  return `Error${status}`;
-}
+const USUAL_ERRORS = [400, 401, 404, 500] as const satisfies ErrorStatus[];
 
 /** Begins the section of an operation's description that says who may call it. */
 export const ACCESS_SECTION = '\n\n**Access:** ';
@@ -112,13 +80,10 @@ function documentationOf(options: OperationOptions): MethodDecorator {
       ApiHeader({ name, description, required: false }),
     ),
     ...responseDecorators(options.response, status),
-    ...errorStatuses(options).map((code) =>
-      ApiResponse({
-        status: code,
-        description: ERROR_TEXT[code] ?? 'Error',
-        type: options.errorResponse ?? ErrorAnswerBody,
-      }),
+    ...errorStatuses(options).map((status) =>
+      ApiResponse({ status, description: errorText(status), type: options.errorResponse ?? ErrorAnswerBody }),
     ),
+    ...(takesIdempotencyKey(options) ? [ApiHeader(IDEMPOTENCY_KEY)] : []),
   );
 }
 
@@ -130,20 +95,31 @@ function rawBodySchema({ jsonExample }: OperationOptions): object {
   return jsonExample === undefined ? { type: 'string', format: 'binary' } : { example: jsonExample };
 }
 
-/** Returns the error statuses that the operation can have, and those that its contract lists. */
-export function errorStatuses(options: OperationOptions): number[] {
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  description:
+    'Makes it safe to send the request again: with the same key, it acts once and gets the same response. 1 to 255 visible ASCII characters',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+/** True for a POST of a user that the platform answers itself: its transaction stores the key and the response. */
+function takesIdempotencyKey({ method, access, response }: OperationOptions): boolean {
+  return method === 'POST' && access.kind !== 'public' && !['json', 'binary'].includes(response.kind);
+}
+
+/** Returns the error statuses that the operation can have, and those that its contract lists. `default` is for all others. */
+export function errorStatuses(options: OperationOptions): ErrorStatus[] {
   // The contract allows a probe no other status.
   if (options.errorResponse) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
-  const takesBody = options.method !== 'GET';
-  const statuses = [
+  const statuses: ErrorStatus[] = [
     ...USUAL_ERRORS,
-    ...(restricted || changesRecords(options) ? [403] : []),
-    ...(takesBody ? [413, 415] : []),
-    ...(isStreamed(options) ? [429] : []),
+    ...(restricted || changesRecords(options) ? [403 as const] : []),
+    ...(isStreamed(options) ? [429 as const] : []),
     ...(options.errors ?? []),
   ];
-  return [...new Set(statuses)].sort((a, b) => a - b);
+  return [...[...new Set(statuses)].toSorted(), 'default'];
 }
 
 /** Returns a sentence that says who may call an operation. */

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Access } from '../kernel/auth/access';
+import type { ErrorStatus } from './error-responses';
 import { fieldShapes } from '../kernel/dto/field-shapes';
 
 export type ResponseShape =
@@ -31,7 +32,7 @@ export interface OperationOptions {
   /** 200 unless the contract says otherwise. */
   status?: number;
   /** Error statuses that `errorStatuses` does not derive. Without 409 here, broken state rules are 400. */
-  errors?: readonly number[];
+  errors?: readonly Exclude<ErrorStatus, 'default'>[];
   /** Body of errors if it is not the usual one. The document then lists only 500. */
   errorResponse?: Type<object>;
   /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */

@@ -40,7 +40,7 @@ export class BrowsingController {
     path: '/metastore/{metastore_catalog_id}/catalogs',
     id: 'browseCatalogs',
     summary: 'List the catalogs of a metastore',
-    description: `Returns the catalogs of the metastore. Hive and Glue have one. ${WITH_SECRETS}`,
+    description: `Returns the catalogs of a Unity metastore that its record selects; a Hive metastore and Glue have one. ${WITH_SECRETS}`,
     response: Responses.pageOfList(BrowseCatalog),
   })
   catalogs(

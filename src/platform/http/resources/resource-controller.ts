@@ -37,7 +37,7 @@ export interface ResourceRoutes {
   /** False if single records cannot be read. */
   single?: boolean;
   /** Error statuses of deletion besides the usual ones. */
-  deleteErrors?: readonly number[];
+  deleteErrors?: OperationOptions['errors'];
   selector: Type<SelectorQuery>;
   listQuery: Type<PageRequest>;
   create: Type<object>;

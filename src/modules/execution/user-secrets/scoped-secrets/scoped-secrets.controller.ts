@@ -30,7 +30,7 @@ const COMMON = {
   tag: 'Secrets',
   // No operation reads one secret: values cannot be read, and lists show the rest.
   single: false,
-  deleteErrors: [409],
+  deleteErrors: [409 as const],
   partOfName: (query: { secret_name: string }) => query.secret_name,
   create: CreateSecret,
   update: UpdateSecret,

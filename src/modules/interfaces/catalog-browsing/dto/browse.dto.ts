@@ -82,7 +82,10 @@ export class SearchBrowseCatalogsQuery extends BrowseQuery {
 }
 
 export class BrowseSchemasQuery extends BrowseQuery {
-  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  @Param.text({
+    maxLength: 256,
+    description: 'Name of the catalog of a Unity metastore; absent for its default one. Other metastores ignore it',
+  })
   catalog_name?: string;
 }
 
@@ -130,12 +133,18 @@ export class TableDdlByQuery extends WorkspaceQuery {
 export class BrowseColumnsQuery extends WorkspaceQuery {
   @Param.text({ optional: false, maxLength: 256, description: 'Name of the schema' }) schema_name: string;
   @Param.text({ optional: false, maxLength: 256, description: 'Name of the table' }) table_name: string;
-  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  @Param.text({
+    maxLength: 256,
+    description: 'Name of the catalog of a Unity metastore; absent for its default one. Other metastores ignore it',
+  })
   catalog_name?: string;
 }
 
 export class BrowsePartsQuery extends BrowseQuery {
-  @Param.text({ maxLength: 256, description: 'Name of the catalog; absent for the default one of the metastore' })
+  @Param.text({
+    maxLength: 256,
+    description: 'Name of the catalog of a Unity metastore; absent for its default one. Other metastores ignore it',
+  })
   catalog_name?: string;
   @Param.text({ maxLength: 256, description: 'Name of the schema; absent for every schema of the catalog' })
   schema_name?: string;

@@ -26,7 +26,7 @@ export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
   permissive: boolean = false;
 }
 
-@About('The workspace from which a document was exported. An import does not use it.')
+@About('The workspace from which a document was exported. An import takes over its description and ignores its name.')
 export class ExportedWorkspace {
   @Field.text({ optional: true, maxLength: 64, description: 'Name of the workspace, at most 64 characters' })
   name?: string;

@@ -158,7 +158,7 @@ export class TenantCatalogSecretListQuery extends CatalogSecretListQuery {
 /** The guard checks the caller's permission on the workspace. */
 export class WorkspaceCatalogSecretListQuery extends CatalogSecretListQuery {
   @Param.id({
-    description: 'Only attachments of this workspace; without it, those of every workspace that you may see',
+    description: 'Only attachments of this workspace; those of every workspace of the tenant if it is absent',
   })
   workspace_id?: number;
   @Param.id() metastore_catalog_secret_workspace_id?: number;
