@@ -23,7 +23,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
-import { ResultSet } from '../kernel/dto/page';
+import { pageSchemaOf } from './page-schema';
 import { documentId } from './parameters';
 import { type ErrorStatus, errorText } from './error-responses';
 import { routeHandlers } from './route-handlers';
@@ -151,7 +151,6 @@ export function describeAccess(access: Access): string {
 function responseDecorators(response: ResponseShape, status: number): (ClassDecorator & MethodDecorator)[] {
   return [
     ...(response.kind === 'table' ? [extraModels(response.type)] : []),
-    ...(response.kind === 'page' ? [extraModels(response.type, ResultSet)] : []),
     ApiResponse({ status, description: 'Done', ...responseOf(response) }),
   ];
 }
@@ -180,17 +179,7 @@ function responseOf(response: ResponseShape): ApiResponseOptions {
     case 'values':
       return { ...(response.isPaged && PART_OF_LIST), schema: { type: 'array', items: response.items } };
     case 'page':
-      return {
-        description: 'A page of records',
-        schema: {
-          type: 'object',
-          required: ['data', 'result_set'],
-          properties: {
-            data: { type: 'array', items: { $ref: getSchemaPath(response.type) } },
-            result_set: { $ref: getSchemaPath(ResultSet) },
-          },
-        },
-      };
+      return { description: 'A page of records', type: pageSchemaOf(response.type) };
     case 'message':
       return { type: Message };
     case 'text':
