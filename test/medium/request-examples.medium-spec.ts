@@ -48,21 +48,16 @@ const hasPrograms = [['curl', '--fail-with-body'], ['jq'], ['python3']].every(
  */
 const STEPS: Record<string, string> = {
   login: '',
-  createTenant: '',
-  updateTenant: '?tenant_name=example-tenant',
-  createUser: '',
-  updateUser: '{user_id}',
-  setUserPassword: '{user_id}',
-  changeMyPassword: '',
-  createToken: '',
-  createGroup: '',
-  updateGroup: '{group_id}',
-  createHiveCatalog: '',
-  updateHiveCatalog: '?metastore_catalog_id=1',
-  createGlueCatalog: '',
-  updateGlueCatalog: '?metastore_catalog_id=2',
-  createUnityCatalog: '',
-  updateUnityCatalog: '?metastore_catalog_id=3',
+  createWorkspace: '',
+  updateWorkspace: '?workspace_name=example-workspace',
+  importWorkspace: '?workspace_id=1&cluster_id=1',
+  createJobConf: '',
+  updateJobConf: '?job_conf_name=example-job',
+  createJob: '',
+  createNotebookConf: '',
+  updateNotebookConf: '?notebook_name=example-notebook',
+  updateNotebookCells: '',
+  createNotebook: '',
   createCluster: '',
   updateCluster: '?cluster_name=example-cluster',
   startCluster: '',
@@ -70,11 +65,12 @@ const STEPS: Record<string, string> = {
   destroyCluster: '',
   disableCluster: '',
   enableCluster: '',
-  createWorkspace: '',
-  updateWorkspace: '?workspace_name=example-workspace',
-  importWorkspace: '?workspace_id=1&cluster_id=1',
-  assignWorkspaceUserPermission: '',
-  assignWorkspaceGroupPermission: '',
+  createHiveCatalog: '',
+  updateHiveCatalog: '?metastore_catalog_id=1',
+  createGlueCatalog: '',
+  updateGlueCatalog: '?metastore_catalog_id=2',
+  createUnityCatalog: '',
+  updateUnityCatalog: '?metastore_catalog_id=3',
   createTenantSecret: '',
   updateTenantSecret: '?tenant_secret_id=1',
   createWorkspaceSecret: '?workspace_id=1',
@@ -91,13 +87,17 @@ const STEPS: Record<string, string> = {
   validateTenantSecret: '',
   validateWorkspaceSecret: '',
   validateUserSecret: '',
-  createJobConf: '',
-  updateJobConf: '?job_conf_name=example-job',
-  createJob: '',
-  createNotebookConf: '',
-  updateNotebookConf: '?notebook_name=example-notebook',
-  updateNotebookCells: '',
-  createNotebook: '',
+  createUser: '',
+  updateUser: '{user_id}',
+  setUserPassword: '{user_id}',
+  changeMyPassword: '',
+  createToken: '',
+  createGroup: '',
+  updateGroup: '{group_id}',
+  assignWorkspaceUserPermission: '',
+  assignWorkspaceGroupPermission: '',
+  createTenant: '',
+  updateTenant: '?tenant_name=example-tenant',
 };
 
 const SECTIONS = TAGS.map(({ name }) => name as string);
@@ -109,7 +109,7 @@ function stepsOf(published: readonly Published[]): [string, string][] {
   const steps = Object.entries(STEPS);
   const sectionOf = (id: string) => {
     const tag = published.find((one) => one.id === id)?.tag ?? '';
-    return OUT_OF_ORDER.includes(tag) ? 0 : SECTIONS.indexOf(tag);
+    return OUT_OF_ORDER.includes(tag) ? Infinity : SECTIONS.indexOf(tag);
   };
   for (const [kind] of KINDS) {
     const [create, update] = [`create${operationName(kind)}`, `update${operationName(kind)}`];

@@ -18,7 +18,7 @@ const FIRST_PAGE = `Describe infrastructure, start and stop Spark clusters, shar
 
 1. **Sign in**: \`POST /${API_PREFIX}/login\` with user name and password returns a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; on the page of the Swagger UI, press *Authorize* and paste it at *bearerAuth*.
 2. **Choose a tenant**: \`GET /${API_PREFIX}/user/tenants\` lists yours, \`POST /${API_PREFIX}/user/select/{tenant_id}\` selects one for the token. If you belong to a single tenant, it is already selected.
-3. **Go on** in the order of the sections: lookups and infrastructure, a cluster, a workspace with files, a job.
+3. **Go on** in the order of the sections: a workspace with files, a job, a notebook; then clusters and what they are made of; administration comes last.
 
 The example bodies run unchanged, in this order, against a fresh quickstart, which prints the password of \`admin\`.`;
 
