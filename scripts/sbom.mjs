@@ -63,6 +63,7 @@ const PYTHON_SCOPES = {
   connect: 'excluded',
   impyla: 'excluded',
   go: 'excluded',
+  'python-sdk': 'excluded',
   uv: 'excluded',
 };
 

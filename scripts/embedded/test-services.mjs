@@ -20,9 +20,10 @@ import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
 
 /**
  * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis; `ldap` the
- * jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores,
+ * jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python
+ * that can build and test sdk/python; `stores` the object stores,
  * `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
  *
@@ -99,6 +100,8 @@ export class TestServices {
         return { TEST_KERBEROS_SERVER: await this.#kerberosServer() };
       case 'sql-client':
         return { TEST_SQL_CLIENT_PYTHON: await this.#sqlClient() };
+      case 'python-sdk':
+        return { TEST_PYTHON_SDK: await this.#pythonSdk() };
       case 'stores':
       case 'minio':
         return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
@@ -167,8 +170,13 @@ export class TestServices {
   }
 
   async #sqlClient() {
-    const { prepareSqlClient } = await import('./sql-client.mjs');
+    const { prepareSqlClient } = await import('./python-clients.mjs');
     return prepareSqlClient(this.#runtimeDir, await this.#findRuntime(), this.#options());
+  }
+
+  async #pythonSdk() {
+    const { preparePythonSdk } = await import('./python-clients.mjs');
+    return preparePythonSdk(this.#runtimeDir, await this.#findRuntime(), this.#options());
   }
 
   /** @param {'stores' | 'minio'} need */

@@ -1,3 +1,3 @@
 const { prepare } = require('./services.cjs');
 
-module.exports = () => prepare('services', 'runtime', 'sql-client', 'clouds', 'build');
+module.exports = () => prepare('services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build');

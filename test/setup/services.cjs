@@ -12,6 +12,7 @@ const VARIABLES = {
   ldap: ['TEST_LDAP_SERVER_JAR'],
   kerberos: ['TEST_KERBEROS_SERVER'],
   'sql-client': ['TEST_SQL_CLIENT_PYTHON'],
+  'python-sdk': ['TEST_PYTHON_SDK'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   clouds: ['TEST_EC2_URL'],

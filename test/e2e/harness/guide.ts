@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..', '..');
-const GUIDES = join('docs', 'guides');
+const DOCS = 'docs';
 
 /** Below the timeout of a test, whose message would not name the block. */
 const PAGE_TIMEOUT_MS = 420_000;
@@ -21,9 +21,10 @@ interface Block {
   expected: string[];
 }
 
-/** Returns the file names of the pages with blocks to run. */
+/** Returns the paths of the guides with blocks to run, from the folder of the documentation. */
 export function guidePages(): string[] {
-  return readdirSync(join(ROOT, GUIDES)).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const pages = readdirSync(join(ROOT, DOCS, 'guides')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  return pages.map((name) => join('guides', name));
 }
 
 /**
@@ -31,16 +32,16 @@ export function guidePages(): string[] {
  * first command that fails and at a variable that was never set. Throws an error that names the block, its exit status and its output.
  */
 export async function runGuide(page: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const blocks = blocksOf(readFileSync(join(ROOT, GUIDES, page), 'utf8'));
+  const blocks = blocksOf(readFileSync(join(ROOT, DOCS, page), 'utf8'));
   if (blocks.length === 0) throw new Error(`${page} has no sh block`);
-  const outputOf = (index: number) => join(folder, `${page}.${index}.txt`);
+  const outputOf = (index: number) => join(folder, `${basename(page)}.${index}.txt`);
   const script = blocks.map(({ commands }, index) => `exec >'${outputOf(index)}' 2>&1\n${commands}`).join('');
-  writeFileSync(join(folder, `${page}.sh`), script);
-  const status = await runShell(`${page}.sh`, folder, env);
+  writeFileSync(join(folder, `${basename(page)}.sh`), script);
+  const status = await runShell(`${basename(page)}.sh`, folder, env);
   for (const [index, { line, commands, expected }] of blocks.entries()) {
     const fail = (what: string) => {
       const output = readFileSync(outputOf(index), 'utf8').slice(-OUTPUT_KEPT);
-      throw new Error(`${join(GUIDES, page)}:${line} ${what}\n\n${commands}\nIt printed:\n${output}`);
+      throw new Error(`${join(DOCS, page)}:${line} ${what}\n\n${commands}\nIt printed:\n${output}`);
     };
     const isLastBegun = index === blocks.length - 1 || !existsSync(outputOf(index + 1));
     if (isLastBegun && status !== 0) fail(`This block ended with ${status}.`);

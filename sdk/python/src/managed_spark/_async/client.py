@@ -1,0 +1,86 @@
+"""The entry: a client with its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, Optional, TypeVar
+
+import httpx
+
+from .._generated import operations as ops
+from .._operation import Operation, PagedOperation
+from ..settings import Settings, load_settings
+from .clusters import AsyncCatalogs, AsyncCluster, AsyncClusters
+from .transport import AsyncTransport, Ref, chosen
+from .workspaces import AsyncWorkspace
+
+if TYPE_CHECKING:
+    from .._generated import types
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """A client of the platform. Where it is and who calls comes from the environment, a profile or a quickstart."""
+
+    def __init__(
+        self,
+        profile: Optional[str] = None,
+        *,
+        settings: Optional[Settings] = None,
+        http: Optional[httpx.AsyncBaseTransport] = None,
+    ) -> None:
+        self.settings = settings or load_settings(profile)
+        self._transport = AsyncTransport(self.settings, http)
+        self.clusters = AsyncClusters(self._transport)
+        self.catalogs = AsyncCatalogs(self._transport)
+
+    async def workspace(self, workspace: Ref) -> AsyncWorkspace:
+        """Returns the workspace of this name, or of this id if it is a number."""
+        found = await self._transport.call(ops.get_workspace, query=chosen("workspace", workspace))
+        return AsyncWorkspace(self._transport, found)
+
+    async def workspaces(self) -> AsyncIterator[AsyncWorkspace]:
+        async for details in self._transport.pages(ops.list_workspaces):
+            yield AsyncWorkspace(self._transport, details)
+
+    async def create_workspace(self, name: str, *, description: Optional[str] = None) -> AsyncWorkspace:
+        body = {"name": name, "description": description}
+        created = await self._transport.call(ops.create_workspace, body=body)
+        return await self.workspace(created["workspace_id"])
+
+    async def cluster(self, cluster: Ref) -> AsyncCluster:
+        return await self.clusters.get(cluster)
+
+    async def user(self) -> types.UserInfo:
+        return await self._transport.call(ops.get_user_info)
+
+    async def call(
+        self,
+        operation: Operation[T],
+        path: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = None,
+    ) -> T:
+        """Calls any operation of the API that has no method here: `client.call(operations.list_groups)`."""
+        return await self._transport.call(operation, path, query=query, body=body)
+
+    async def pages(
+        self,
+        operation: PagedOperation[T],
+        path: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+    ) -> AsyncIterator[T]:
+        """Yields the records of all pages of an operation."""
+        async for record in self._transport.pages(operation, path, query=query):
+            yield record
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()

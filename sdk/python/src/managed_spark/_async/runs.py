@@ -1,0 +1,164 @@
+"""Runs of jobs, and functions that runs serve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Optional
+
+import httpx
+
+from .._generated import operations as ops
+from .._lines import Lines
+from .._ports import async_sleep
+from .._waiting import Deadline, Pauses, backoff
+from ..errors import RunFailed, Unreachable
+from .transport import AsyncTransport
+
+if TYPE_CHECKING:
+    from .._generated import types
+
+FINISHED = frozenset({"DONE", "ERROR", "TERMINATED", "STOPPED", "KILLED"})
+DAY = 24 * 3600.0
+
+#: A stream that is silent for so long is opened again: its connection may be dead, or the job has nothing to say.
+SILENCE_SECONDS = 60.0
+#: Attempts to open a stream again without a byte in between.
+REOPENED = 10
+#: The most of a log that is read at once.
+LOG_BYTES = 16 << 20
+
+
+class AsyncRun:
+    """One run of a job."""
+
+    def __init__(self, transport: AsyncTransport, workspace_id: int, job_id: int) -> None:
+        self._transport = transport
+        self._path: Dict[str, Any] = {"workspace_id": workspace_id, "job_id": job_id}
+        self.workspace_id = workspace_id
+        self.id = job_id
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id}>"
+
+    @property
+    def url(self) -> str:
+        """The address of the run in the API; its log is below `/log/stdout`."""
+        return self._transport.settings.url + ops.get_job.path.format(**self._path)
+
+    async def details(self) -> types.JobRead:
+        return await self._transport.call(ops.get_job, self._path)
+
+    async def status(self) -> str:
+        return (await self.details())["job_status"]
+
+    async def history(self) -> types.JobStatusHistory:
+        return await self._transport.call(ops.get_job_status, self._path)
+
+    async def metrics(self) -> types.JobMetrics:
+        """What Spark measured so far: totals, stages and executors."""
+        return await self._transport.call(ops.get_job_metrics, self._path)
+
+    async def kill(self) -> None:
+        """Asks the run to stop; `wait` returns once it has."""
+        await self._transport.call(ops.kill_job, self._path)
+
+    async def wait(self, timeout: float = DAY) -> types.JobRead:
+        """Returns the finished run, however it ended."""
+        return await self._reached(FINISHED, timeout)
+
+    async def running(self, timeout: float = 1800.0) -> types.JobRead:
+        """Returns the run once it is RUNNING; throws a RunFailed if it ended before."""
+        job = await self._reached(FINISHED | {"RUNNING"}, timeout)
+        if job["job_status"] in FINISHED:
+            raise self._failure(job)
+        return job
+
+    async def result(self, timeout: float = DAY) -> types.JobRead:
+        """Returns the run once it is DONE; throws a RunFailed if it ends otherwise."""
+        job = await self.wait(timeout)
+        if job["job_status"] != "DONE":
+            raise self._failure(job)
+        return job
+
+    async def log(self, name: str = "stdout", *, last: Optional[int] = None) -> str:
+        """Returns a log (`stdout`, `stderr` or `events`): its first 16 MiB, or its last lines."""
+        query = {"file_size_bytes": LOG_BYTES} if last is None else {"last_n_lines": last}
+        response = await self._transport.send(ops.get_job_log, {**self._path, "log_type": name}, query=query)
+        return response.content.decode("utf-8", errors="replace")
+
+    async def follow(self, name: str = "stdout", *, offset: int = 0, timeout: float = DAY) -> AsyncIterator[str]:
+        """Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke."""
+        deadline = Deadline(timeout, f"Job {self.id}")
+        lines = Lines()
+        failures = 0
+        while True:
+            deadline.check()
+            try:
+                response = await self._transport.send(
+                    ops.get_job_log,
+                    {**self._path, "log_type": name},
+                    query={"follow": True, "offset": offset},
+                    timeout=min(SILENCE_SECONDS, deadline.left + 1),
+                    stream=True,
+                )
+                try:
+                    offset = int(response.headers.get("x-log-offset", offset))
+                    async for piece in response.aiter_bytes():
+                        offset += len(piece)
+                        failures = 0
+                        for line in lines.feed(piece):
+                            yield line
+                        deadline.check()
+                finally:
+                    await response.aclose()
+            except httpx.ReadTimeout:
+                continue
+            except httpx.TransportError as error:
+                failures += 1
+                if failures > REOPENED:
+                    raise Unreachable(f"The log of job {self.id} broke off {failures} times: {error}") from error
+                await async_sleep(backoff(failures))
+                continue
+            # A server that shuts down ends its streams, too.
+            if await self.status() in FINISHED:
+                break
+            await async_sleep(backoff(0))
+        for line in lines.end():
+            yield line
+
+    async def _reached(self, statuses: frozenset[str], timeout: float) -> types.JobRead:
+        pauses = Pauses(Deadline(timeout, f"Job {self.id}"))
+        while True:
+            job = await self.details()
+            if job["job_status"] in statuses:
+                return job
+            await async_sleep(pauses.next())
+
+    def _failure(self, job: types.JobRead) -> RunFailed:
+        log = f"{self.url}/log/{'stderr' if job['job_status'] == 'ERROR' else 'stdout'}"
+        return RunFailed(self.id, job["job_status"], job["reason_code"], job["reason"], log)
+
+
+class AsyncFunction:
+    """A Python function that a run serves: `fn(x=1)` calls it with `{"x": 1}`."""
+
+    def __init__(self, transport: AsyncTransport, run: AsyncRun) -> None:
+        self._transport = transport
+        self.run = run
+
+    async def __call__(self, **arguments: Any) -> Any:
+        return await self.call(arguments)
+
+    async def call(self, body: Any, *, timeout: float = 3660.0) -> Any:
+        """Sends any JSON. A call whose answer is lost is not repeated, since it may have been carried out."""
+        path = {"workspace_id": self.run.workspace_id, "job_id": self.run.id}
+        return await self._transport.call(ops.invoke_function, path, body=body, repeatable=False, timeout=timeout)
+
+    async def stop(self, timeout: float = 600.0) -> None:
+        await self.run.kill()
+        await self.run.wait(timeout)
+
+    async def __aenter__(self) -> AsyncFunction:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.stop()

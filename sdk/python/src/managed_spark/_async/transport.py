@@ -1,0 +1,262 @@
+"""Requests to the platform: login, retries, errors and pages."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, TypeVar, Union
+from urllib.parse import quote
+
+import httpx
+
+from .._generated import operations as ops
+from .._operation import Operation, PagedOperation, convert
+from .._ports import async_sleep
+from .._waiting import backoff
+from ..errors import ApiError, ConfigurationError, ManagedSparkError, Unreachable, error_of
+from ..settings import Settings
+from ..version import VERSION
+
+T = TypeVar("T")
+
+#: A single id, or a name.
+Ref = Union[int, str]
+Query = Mapping[str, Any]
+Content = Callable[[], AsyncIterator[bytes]]
+
+logger = logging.getLogger("managed_spark")
+
+#: How long a request is repeated while the platform does not answer or is overloaded.
+RETRY_SECONDS = 60.0
+RETRIED = frozenset({429, 502, 503})
+#: A token is renewed this long before it ends, so that none ends between here and there.
+RENEWED_BEFORE = 60.0
+PAGE_SIZE = 100
+
+
+class AsyncTransport:
+    def __init__(self, settings: Settings, http: Optional[httpx.AsyncBaseTransport] = None) -> None:
+        self.settings = settings
+        self.retry_seconds = RETRY_SECONDS
+        self._token = settings.token
+        self._renew_at: Optional[float] = None
+        self._http = httpx.AsyncClient(
+            base_url=settings.url,
+            timeout=httpx.Timeout(60.0, connect=10.0),
+            transport=http,
+            headers={"User-Agent": f"managed-spark-python/{VERSION}"},
+        )
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def call(
+        self,
+        operation: Operation[T],
+        path: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Query] = None,
+        body: Any = None,
+        content: Optional[Content] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        idempotency_key: Optional[str] = None,
+        repeatable: bool = True,
+        timeout: Optional[float] = None,
+    ) -> T:
+        """Returns the converted JSON. A POST carries an Idempotency-Key, so that it acts once however often it is sent."""
+        response = await self.send(
+            operation,
+            path,
+            query=query,
+            body=body,
+            content=content,
+            headers=headers,
+            idempotency_key=idempotency_key,
+            repeatable=repeatable,
+            timeout=timeout,
+        )
+        converted: Any = convert(response.json(), operation.shape, ops.SHAPES) if response.content else None
+        answer: T = converted
+        return answer
+
+    async def pages(
+        self, operation: PagedOperation[T], path: Optional[Mapping[str, Any]] = None, *, query: Optional[Query] = None
+    ) -> AsyncIterator[T]:
+        """Yields the records of all pages; the next page is read when it is needed."""
+        number: Optional[int] = 1
+        while number is not None:
+            asked = {"limit": PAGE_SIZE, **(query or {}), "pageNumber": number}
+            page = (await self.send(operation, path, query=asked)).json()
+            records: List[T] = convert(page["data"], operation.shape and f"[{operation.shape}]", ops.SHAPES)
+            for record in records:
+                yield record
+            following = page["result_set"].get("next_page")
+            number = following if records else None
+
+    async def send(
+        self,
+        operation: Operation[Any],
+        path: Optional[Mapping[str, Any]] = None,
+        *,
+        query: Optional[Query] = None,
+        body: Any = None,
+        content: Optional[Content] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        idempotency_key: Optional[str] = None,
+        repeatable: bool = True,
+        timeout: Optional[float] = None,
+        stream: bool = False,
+    ) -> httpx.Response:
+        """Returns a success. With `stream` its content is still to be read, and the caller closes it."""
+        sent = dict(headers or {})
+        if operation.method == "POST":
+            sent["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        give_up = time.monotonic() + self.retry_seconds
+        attempt = 0
+        is_lost = False
+        is_renewed = False
+        while True:
+            attempt += 1
+            failure: ManagedSparkError
+            pause: Optional[float]
+            token = await self.token()
+            sent["Authorization"] = f"Bearer {token}"
+            try:
+                response = await self._once(operation, path, query, body, content, sent, timeout, stream)
+            except httpx.TransportError as error:
+                failure = Unreachable(f"{operation.name} at {self.settings.url} got no answer: {_described(error)}")
+                is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
+                is_lost = is_lost or not is_unsent
+                pause = backoff(attempt) if repeatable or is_unsent else None
+            else:
+                if response.is_success:
+                    return response
+                await response.aread()
+                await response.aclose()
+                failure = error_of(response)
+                if response.status_code == 401 and self.settings.password and not is_renewed:
+                    # The session ended early, for example because the password was changed elsewhere.
+                    is_renewed = True
+                    self._token = None
+                    continue
+                if response.status_code == 404 and operation.method == "DELETE" and is_lost:
+                    # The attempt whose answer was lost has deleted it.
+                    return httpx.Response(200)
+                pause = _pause_after(response, attempt, repeatable)
+            if pause is None or time.monotonic() + pause > give_up:
+                raise failure
+            logger.debug("%s is sent again in %.1f s: %s", operation.name, pause, failure)
+            await async_sleep(pause)
+
+    async def _once(
+        self,
+        operation: Operation[Any],
+        path: Optional[Mapping[str, Any]],
+        query: Optional[Query],
+        body: Any,
+        content: Optional[Content],
+        headers: Mapping[str, str],
+        timeout: Optional[float],
+        stream: bool,
+    ) -> httpx.Response:
+        filled = {name: quote(str(value), safe="") for name, value in (path or {}).items()}
+        request = self._http.build_request(
+            operation.method,
+            operation.path.format(**filled),
+            params=_texts(query or {}),
+            json=body,
+            content=content() if content is not None else None,
+            headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else httpx.Timeout(timeout, connect=10.0),
+        )
+        response = await self._http.send(request, stream=stream)
+        logger.debug("%s %s: %d", operation.method, request.url.path, response.status_code)
+        return response
+
+    async def token(self) -> str:
+        """Returns a token that is valid for a while; logs in if there is a password to do so."""
+        if self._token is not None and (self._renew_at is None or time.monotonic() < self._renew_at):
+            return self._token
+        settings = self.settings
+        if settings.username is None or settings.password is None:
+            raise ConfigurationError(f"{settings.source} has no token.")
+        given = {"username": settings.username, "password": settings.password}
+        login = (await self._login_call(ops.login, None, given)).json()
+        if not login.get("token"):
+            raise ConfigurationError(f"{settings.url} has no login by password. Use a personal token.")
+        self._token = str(login["token"])
+        # The expiry is a time of the server's clock; only this default length is the same on every clock.
+        self._renew_at = time.monotonic() + 48 * 3600 - RENEWED_BEFORE
+        if settings.tenant is not None:
+            await self._select_tenant(settings.tenant)
+        return self._token
+
+    async def _select_tenant(self, tenant: str) -> None:
+        identity = tenant
+        try:
+            uuid.UUID(tenant)
+        except ValueError:
+            identity = await self._tenant_id(tenant)
+        await self._login_call(ops.select_tenant, {"tenant_id": identity}, None)
+
+    async def _tenant_id(self, name: str) -> str:
+        async for tenant in self.pages(ops.list_my_tenants):
+            if tenant["name"] == name:
+                return tenant["tenant_id"]
+        raise ConfigurationError(f"You do not belong to a tenant with the name {name}.")
+
+    async def _login_call(self, operation: Operation[Any], path: Optional[Dict[str, str]], body: Any) -> httpx.Response:
+        """Sends a step of the login, which is harmless to repeat and must not begin another login."""
+        attempt = 0
+        give_up = time.monotonic() + self.retry_seconds
+        headers = {} if operation is ops.login else {"Authorization": f"Bearer {self._token}"}
+        while True:
+            attempt += 1
+            failure: ManagedSparkError
+            try:
+                response = await self._once(operation, path, None, body, None, headers, None, False)
+            except httpx.TransportError as error:
+                failure = Unreachable(f"The login at {self.settings.url} got no answer: {_described(error)}")
+                pause: Optional[float] = backoff(attempt)
+            else:
+                if response.is_success:
+                    return response
+                failure = error_of(response)
+                pause = _pause_after(response, attempt, True)
+            if pause is None or time.monotonic() + pause > give_up:
+                raise failure
+            await async_sleep(pause)
+
+
+def _pause_after(response: httpx.Response, attempt: int, repeatable: bool) -> Optional[float]:
+    """Returns how long to wait before the request is sent again; None if that would not help."""
+    status = response.status_code
+    if status not in RETRIED or not (repeatable or status == 429):
+        return None
+    told = response.headers.get("Retry-After", "")
+    # A random part keeps clients that were told the same from returning together.
+    return float(told) + backoff(0) if told.isdigit() else backoff(attempt)
+
+
+def _texts(query: Query) -> Dict[str, Union[str, List[str]]]:
+    def text(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return {
+        name: [text(one) for one in value] if isinstance(value, (list, tuple)) else text(value)
+        for name, value in query.items()
+        if value is not None
+    }
+
+
+def _described(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def chosen(kind: str, ref: Ref) -> Dict[str, Ref]:
+    """Names a record by id or by name, as the operations take it: a number is an id."""
+    return {f"{kind}_id" if isinstance(ref, int) else f"{kind}_name": ref}
+
+
+__all__ = ["ApiError", "AsyncTransport", "Ref", "chosen"]

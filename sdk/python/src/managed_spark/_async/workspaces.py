@@ -1,0 +1,179 @@
+"""Workspaces: files, jobs, notebooks, functions and SQL."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Optional, Sequence, Union
+
+from .. import _hive
+from .._generated import operations as ops
+from .._ports import async_blocking
+from .._table import Table
+from ..errors import Conflict, ConfigurationError
+from .files import AsyncFiles, AsyncSecrets
+from .notebooks import AsyncNotebook
+from .runs import AsyncFunction, AsyncRun
+from .transport import AsyncTransport, Ref, chosen
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._generated import types
+
+JOB_TYPES = {".py": "Python3", ".jar": "Jar", ".sql": "SQL"}
+MAX_ROWS = 1_000_000
+NAME_TAKEN = "RECORD.DUPLICATE_NAME"
+
+
+class AsyncJobs:
+    """The runs of a workspace."""
+
+    def __init__(self, transport: AsyncTransport, workspace_id: int) -> None:
+        self._transport = transport
+        self._path = {"workspace_id": workspace_id}
+
+    async def list(self, *, name: Optional[str] = None, status: Optional[str] = None) -> AsyncIterator[types.JobRead]:
+        """Yields runs, the newest first; of one job if it is named."""
+        query = {"job_conf_name": name, "job_status": status}
+        async for job in self._transport.pages(ops.list_jobs, self._path, query=query):
+            yield job
+
+    def get(self, job_id: int) -> AsyncRun:
+        return AsyncRun(self._transport, self._path["workspace_id"], job_id)
+
+    async def describe(
+        self, name: str, job_type: str, cluster: Ref, **settings: Unpack[types.JobSettings]
+    ) -> types.JobConfRead:
+        """Creates the job, or changes the one of this name; settings that are not given stay as they are."""
+        body: Dict[str, Any] = {**chosen("cluster", cluster), **settings}
+        by_name = {"job_conf_name": name}
+        try:
+            await self._transport.call(ops.create_job_conf, self._path, body={**body, "name": name, "job_type": job_type})
+        except Conflict as conflict:
+            if conflict.code != NAME_TAKEN:
+                raise
+            await self._transport.call(ops.update_job_conf, self._path, query=by_name, body=body)
+        return await self._transport.call(ops.get_job_conf, self._path, query=by_name)
+
+    async def submit(
+        self, name: str, *, args: Optional[Sequence[str]] = None, idempotency_key: Optional[str] = None
+    ) -> AsyncRun:
+        """Runs a job that is described. The same key returns the same run, also from another process."""
+        body: Dict[str, Any] = {"job_conf_name": name}
+        if args is not None:
+            body["arguments"] = shlex.join(args)
+        created = await self._transport.call(ops.create_job, self._path, body=body, idempotency_key=idempotency_key)
+        return self.get(created["job_id"])
+
+
+class AsyncWorkspace:
+    def __init__(self, transport: AsyncTransport, details: types.WorkspaceRead) -> None:
+        self._transport = transport
+        self.id = details["workspace_id"]
+        self.name = details["name"]
+        self.details = details
+        self.files = AsyncFiles(transport, self.id)
+        self.secrets = AsyncSecrets(transport, self.id)
+        self.jobs = AsyncJobs(transport, self.id)
+
+    def __repr__(self) -> str:
+        return f"<Workspace {self.id} {self.name}>"
+
+    async def run(
+        self,
+        script: Union[str, "os.PathLike[str]"],
+        *,
+        cluster: Ref,
+        args: Optional[Sequence[str]] = None,
+        name: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        **settings: Unpack[types.JobSettings],
+    ) -> AsyncRun:
+        """Uploads a local script (.py, .jar or .sql), describes a job of its name that runs it, and submits a run."""
+        local = Path(script)
+        job_type = JOB_TYPES.get(local.suffix)
+        if job_type is None:
+            raise ConfigurationError(f"{local} is no script: its name must end with {', '.join(JOB_TYPES)}.")
+        if not local.is_file():
+            raise FileNotFoundError(f"There is no file {local}. Name a local script; it is uploaded.")
+        job = name or local.stem
+        if job_type == "SQL":
+            settings["rawScalaCode"] = local.read_text(encoding="utf-8")
+        else:
+            settings["command"] = await self.files.upload(local)
+        await self.jobs.describe(job, job_type, cluster, **settings)
+        return await self.jobs.submit(job, args=args, idempotency_key=idempotency_key)
+
+    async def function(
+        self,
+        script: Union[str, "os.PathLike[str]"],
+        function: str,
+        *,
+        cluster: Ref,
+        name: Optional[str] = None,
+        timeout: float = 1800.0,
+        **settings: Unpack[types.JobSettings],
+    ) -> AsyncFunction:
+        """Serves a function of a local Python script, and returns once it can be called."""
+        local = Path(script)
+        job = name or f"{local.stem}-{function}"
+        # The run gets the folder of its script, which therefore has one of its own.
+        settings["platform_functions_script_path"] = await self.files.upload(local, f"{job}/{local.name}")
+        settings["platform_functions_function_name"] = function
+        await self.jobs.describe(job, "PLATFORM_FUNCTIONS", cluster, **settings)
+        run = await self.jobs.submit(job)
+        await run.running(timeout)
+        return AsyncFunction(self._transport, run)
+
+    async def notebook(
+        self,
+        name: str,
+        *,
+        cluster: Ref,
+        language: str = "python3",
+        driver_memory: Optional[str] = None,
+        timeout: float = 1800.0,
+    ) -> AsyncNotebook:
+        """Opens the notebook of this name, which is made if it does not exist, with a kernel of its own."""
+        path = {"workspace_id": self.id}
+        body = {"notebook_name": name, "notebook_type": language, **chosen("cluster", cluster)}
+        try:
+            await self._transport.call(
+                ops.create_notebook_conf, path, body={**body, "driver_memory": driver_memory}
+            )
+        except Conflict as conflict:
+            if conflict.code != NAME_TAKEN:
+                raise
+        created = await self._transport.call(ops.create_notebook, path, body={"notebook_name": name})
+        notebook = AsyncNotebook(self._transport, self.id, created["notebook_id"])
+        await notebook.running(timeout)
+        return notebook
+
+    async def sql(
+        self,
+        statement: str,
+        *,
+        cluster: Ref,
+        max_rows: int = MAX_ROWS,
+        timeout: float = 1800.0,
+        **settings: Unpack[types.JobSettings],
+    ) -> Table:
+        """Runs a statement on the workspace's SQL server of this cluster, which is started if it does not run.
+
+        The server stays, so that the next statement does not wait, until it is idle for as long as the operator allows.
+        """
+        run = await self._sql_server(cluster, settings)
+        await run.running(timeout)
+        token = await self._transport.token()
+        url = f"{run.url}/thrift"
+        return await async_blocking(lambda: _hive.query(url, token, statement, max_rows))
+
+    async def _sql_server(self, cluster: Ref, settings: types.JobSettings) -> AsyncRun:
+        name = f"sql-{cluster}"
+        for status in ("RUNNING", "SUBMITTED"):
+            async for job in self.jobs.list(name=name, status=status):
+                return self.jobs.get(job["job_id"])
+        await self.jobs.describe(name, "THRIFT_SQL", cluster, **settings)
+        return await self.jobs.submit(name)

@@ -1,0 +1,53 @@
+"""What a cell of a notebook printed and returned."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from .errors import CellFailed
+
+#: The most text and the most displayed results that are kept of a cell.
+TEXT_KEPT = 16 << 20
+DISPLAYS_KEPT = 1000
+
+
+class Cell:
+    def __init__(self, identity: str) -> None:
+        self.id = identity
+        #: What the cell printed.
+        self.text = ""
+        #: The value of its last line, by MIME type; None without one.
+        self.data: Optional[Dict[str, Any]] = None
+        #: What it displayed, by MIME type.
+        self.displays: List[Dict[str, Any]] = []
+        self._failure: Optional[CellFailed] = None
+
+    @property
+    def value(self) -> Optional[str]:
+        """The value of the last line as text."""
+        return None if self.data is None else str(self.data.get("text/plain", ""))
+
+    def add(self, message: Dict[str, Any]) -> bool:
+        """Takes a message of the kernel; true if it is the reply, which is the last one of this cell."""
+        if message.get("parent_header", {}).get("msg_id") != self.id:
+            return False
+        kind, content = message.get("msg_type"), message.get("content", {})
+        if kind == "stream":
+            self.text = (self.text + str(content.get("text", "")))[:TEXT_KEPT]
+        elif kind == "execute_result":
+            self.data = content.get("data", {})
+        elif kind == "display_data" and len(self.displays) < DISPLAYS_KEPT:
+            self.displays.append(content.get("data", {}))
+        elif kind == "execute_reply":
+            if content.get("status") != "ok":
+                traceback = [str(line) for line in content.get("traceback", ())]
+                self._failure = CellFailed(
+                    str(content.get("ename", "Error")), str(content.get("evalue", content.get("status"))), traceback
+                )
+            return True
+        return False
+
+    def result(self) -> Cell:
+        if self._failure is not None:
+            raise self._failure
+        return self

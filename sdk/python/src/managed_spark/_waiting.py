@@ -1,0 +1,46 @@
+"""Deadlines and pauses."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from .errors import DeadlineExceeded
+
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 5.0
+
+
+class Deadline:
+    """The end of a wait; `what` is named when it has passed."""
+
+    def __init__(self, timeout: float, what: str) -> None:
+        self.timeout = timeout
+        self.what = what
+        self._end = time.monotonic() + timeout
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        if self.left <= 0:
+            raise DeadlineExceeded(f"{self.what} took longer than {self.timeout:g} s. It goes on; wait again, or stop it.")
+
+
+class Pauses:
+    """Growing pauses between looks at something that changes."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._next = FIRST_PAUSE
+
+    def next(self) -> float:
+        self._deadline.check()
+        pause, self._next = self._next, min(self._next * 1.3, LONGEST_PAUSE)
+        return min(pause, self._deadline.left)
+
+
+def backoff(attempt: int) -> float:
+    """A random pause before another attempt, so that clients that failed together do not return together."""
+    return random.uniform(0.1, 1.0) * min(0.5 * 2.0 ** min(attempt, 10), 10.0)

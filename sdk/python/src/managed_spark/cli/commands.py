@@ -1,0 +1,266 @@
+"""The commands of `msp`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+
+import typer
+
+from .. import operations
+from .._sync.client import Client
+from .._sync.runs import DAY, Run
+from .._sync.workspaces import Workspace
+from ..errors import ManagedSparkError, RunFailed
+from ..settings import DEFAULT_PROFILE, Settings, profile_file, write_profile
+from .outcomes import INTERRUPTED, exit_code
+from .output import note, show, table
+
+if TYPE_CHECKING:
+    from .._generated import types
+
+app = typer.Typer(no_args_is_help=True, help="Runs Spark jobs on the managed Spark platform.", pretty_exceptions_enable=False)
+clusters = typer.Typer(no_args_is_help=True, help="List, start and stop clusters.")
+jobs = typer.Typer(no_args_is_help=True, help="List and stop jobs.")
+app.add_typer(clusters, name="cluster")
+app.add_typer(jobs, name="job")
+
+# The last lines of stderr that are shown of a failed run.
+TAIL = 20
+
+WORKSPACE = typer.Option(..., "--workspace", "-w", envvar="MSP_WORKSPACE", help="Name or id of the workspace.")
+CLUSTER = typer.Option(..., "--cluster", "-c", envvar="MSP_CLUSTER", help="Name or id of the cluster.")
+AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
+TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Seconds to wait at the most.")
+
+JOB_COLUMNS = ("id", "name", "status", "cluster", "started", "reason")
+
+
+@app.command()
+def login(
+    url: str = typer.Option(..., prompt="URL of the platform", help="Such as https://spark.example.com"),
+    username: str = typer.Option(..., prompt="User name"),
+    tenant: Optional[str] = typer.Option(None, help="Name or id; needed if you belong to several."),
+    profile: str = typer.Option(DEFAULT_PROFILE, help="Profile to write."),
+    days: int = typer.Option(30, min=1, help="Days until the token ends."),
+    allow_http: bool = typer.Option(False, help="Allow a URL that does not encrypt."),
+) -> None:
+    """Keep a personal token in a profile. The password is asked for, or read from MSP_PASSWORD, and not kept."""
+    password = os.environ.get("MSP_PASSWORD") or typer.prompt("Password", hide_input=True, err=True)
+    given = Settings(
+        url=url.rstrip("/"), username=username, password=password, tenant=tenant, source="msp login", allow_http=allow_http
+    )
+    with Client(settings=given) as client:
+        body = {"description": f"msp on {socket.gethostname()}", "timeout": f"{days} days"}
+        token = client.call(operations.create_token, body=body)["token"]
+    values = {"url": given.url, "token": token, **({"allow_http": "true"} if allow_http else {})}
+    file = profile_file()
+    write_profile(file, profile, values)
+    note(f"{file} has the profile {profile}, with a token for {days} days.")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(
+    script: Path = typer.Argument(..., help="A .py, .jar or .sql file; it is uploaded."),
+    args: Optional[List[str]] = typer.Argument(None, help="Arguments of the script; write -- before them."),
+    workspace: str = WORKSPACE,
+    cluster: str = CLUSTER,
+    name: Optional[str] = typer.Option(None, help="Name of the job; that of the script if absent."),
+    driver_memory: Optional[str] = typer.Option(None, help="Such as 2g."),
+    executor_memory: Optional[str] = typer.Option(None, help="Such as 4g."),
+    class_name: Optional[str] = typer.Option(None, help="Main class of a .jar."),
+    conf: Optional[List[str]] = typer.Option(None, help="A Spark property, key=value; may be repeated."),
+    package: Optional[List[str]] = typer.Option(None, help="Maven coordinates; may be repeated."),
+    idempotency_key: Optional[str] = typer.Option(None, help="The same key submits once, whoever repeats the command."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Print its output until it ends; the exit code tells how."),
+    as_json: bool = AS_JSON,
+    timeout: float = TIMEOUT,
+) -> None:
+    """Upload a script and run it."""
+    given: Dict[str, Any] = {
+        "driver_memory": driver_memory,
+        "executor_memory": executor_memory,
+        "class_name": class_name,
+        "conf": conf or None,
+        "packages": package or None,
+    }
+    settings = {key: value for key, value in given.items() if value is not None}
+    with Client() as client:
+        chosen = client.workspace(_ref(workspace))
+        job = chosen.run(
+            script, cluster=_ref(cluster), args=args, name=name, idempotency_key=idempotency_key, **settings
+        )
+        if not follow:
+            _show_jobs(chosen, [job.details()], as_json)
+            return
+        note(f"Job {job.id} is submitted.")
+        _follow(job, "stdout", timeout)
+        _end(job, timeout)
+
+
+@app.command()
+def logs(
+    job: int = typer.Argument(..., help="Id of the job."),
+    workspace: str = WORKSPACE,
+    follow: bool = typer.Option(False, "--follow", "-f", help="Print more until the job ends; the exit code tells how."),
+    stderr: bool = typer.Option(False, "--stderr", help="The log of Spark instead of the output."),
+    lines: Optional[int] = typer.Option(None, "--lines", "-n", min=1, max=1000, help="Only the last lines."),
+    timeout: float = TIMEOUT,
+) -> None:
+    """Print the log of a job."""
+    log = "stderr" if stderr else "stdout"
+    with Client() as client:
+        found = client.workspace(_ref(workspace)).jobs.get(job)
+        if not follow:
+            print(found.log(log, last=lines), end="")
+            return
+        _follow(found, log, timeout)
+        _end(found, timeout)
+
+
+@app.command()
+def sql(
+    statement: str = typer.Argument(..., help="A statement, or - to read it from the standard input."),
+    workspace: str = WORKSPACE,
+    cluster: str = CLUSTER,
+    max_rows: int = typer.Option(1000, min=1, help="Rows to print at the most."),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Run a statement on the workspace's SQL server, which is started if it does not run."""
+    text = sys.stdin.read() if statement == "-" else statement
+    with Client() as client:
+        found = client.workspace(_ref(workspace)).sql(text, cluster=_ref(cluster), max_rows=max_rows)
+    if as_json:
+        show(found.to_dicts(), found.columns, True)
+    elif found.columns:
+        table(found.rows, found.columns)
+    if found.is_truncated:
+        note(f"There are more than {max_rows} rows. Raise --max-rows to see them.")
+
+
+@clusters.command("list")
+def list_clusters(
+    status: Optional[str] = typer.Option(None, help="Only those in this status."), as_json: bool = AS_JSON
+) -> None:
+    """List clusters."""
+    with Client() as client:
+        found = [
+            {
+                "id": cluster.id,
+                "name": cluster.name,
+                "status": cluster.details["cluster_status"],
+                "spark": cluster.details["spark_infra_version"]["spark_version"],
+                "nodes": cluster.details["instance_size"],
+            }
+            for cluster in client.clusters.list(status=status)
+        ]
+    show(found, ("id", "name", "status", "spark", "nodes"), as_json)
+
+
+@clusters.command("start")
+def start_cluster(
+    cluster: str = typer.Argument(..., help="Name or id."),
+    wait: bool = typer.Option(False, "--wait", help="Return once it runs."),
+    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
+) -> None:
+    """Start a cluster."""
+    with Client() as client:
+        client.cluster(_ref(cluster)).start(wait=wait, timeout=timeout)
+    note(f"Cluster {cluster} {'runs' if wait else 'is starting'}.")
+
+
+@clusters.command("stop")
+def stop_cluster(
+    cluster: str = typer.Argument(..., help="Name or id."),
+    wait: bool = typer.Option(False, "--wait", help="Return once it has stopped."),
+    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
+) -> None:
+    """Stop a cluster."""
+    with Client() as client:
+        client.cluster(_ref(cluster)).stop(wait=wait, timeout=timeout)
+    note(f"Cluster {cluster} {'has stopped' if wait else 'is stopping'}.")
+
+
+@jobs.command("list")
+def list_jobs(
+    workspace: str = WORKSPACE,
+    status: Optional[str] = typer.Option(None, help="Only those in this status."),
+    limit: int = typer.Option(20, "--limit", "-n", min=1, help="The newest so many."),
+    as_json: bool = AS_JSON,
+) -> None:
+    """List the runs of a workspace, the newest first."""
+    with Client() as client:
+        chosen = client.workspace(_ref(workspace))
+        found = [job for job, _ in zip(chosen.jobs.list(status=status), range(limit))]
+        _show_jobs(chosen, found, as_json)
+
+
+@jobs.command("kill")
+def kill_job(
+    job: int = typer.Argument(..., help="Id of the job."),
+    workspace: str = WORKSPACE,
+    wait: bool = typer.Option(False, "--wait", help="Return once it has stopped."),
+    timeout: float = TIMEOUT,
+) -> None:
+    """Stop a job."""
+    with Client() as client:
+        found = client.workspace(_ref(workspace)).jobs.get(job)
+        found.kill()
+        status = found.wait(timeout)["job_status"] if wait else "stopping"
+    note(f"Job {job} is {status}.")
+
+
+def execute() -> None:
+    """Runs the command of the arguments, and exits with the code of its outcome."""
+    try:
+        app(prog_name="msp")
+    except ManagedSparkError as error:
+        note(f"msp: {error}")
+        sys.exit(exit_code(error))
+    except OSError as error:
+        note(f"msp: {error}")
+        sys.exit(exit_code(error))
+
+
+def _ref(text: str) -> Union[int, str]:
+    """A number is an id."""
+    return int(text) if text.isdigit() else text
+
+
+def _follow(job: Run, log: str, timeout: float) -> None:
+    try:
+        for line in job.follow(log, timeout=timeout):
+            print(line, flush=True)
+    except KeyboardInterrupt:
+        note(f"Job {job.id} goes on. `msp job kill {job.id} -w {job.workspace_id}` stops it.")
+        sys.exit(INTERRUPTED)
+
+
+def _end(job: Run, timeout: float) -> None:
+    """Says how the job ended, with the end of its log if it failed."""
+    try:
+        job.result(timeout)
+    except RunFailed as failure:
+        if failure.status == "ERROR":
+            for line in job.log("stderr", last=TAIL).splitlines():
+                note(line)
+        raise
+
+
+def _show_jobs(workspace: Workspace, found: List["types.JobRead"], as_json: bool) -> None:
+    records = [
+        {
+            "id": job["job_id"],
+            "workspace": workspace.id,
+            "name": job["job_conf"]["name"],
+            "status": job["job_status"],
+            "cluster": job["cluster_info"]["name"],
+            "started": job["from_date"],
+            "reason": job["reason"],
+        }
+        for job in found
+    ]
+    show(records, JOB_COLUMNS, as_json)

@@ -1,0 +1,167 @@
+"""Everything that the client raises. Decide by class or by `code`, which is stable; messages may change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, List, Mapping, Optional
+
+import httpx
+
+# What to do about the reasons of a failed run. The platform's own reason often says more, so it is shown first.
+REMEDIES: Mapping[str, str] = {
+    "ACCESS_DENIED": "Check the credentials of the mount or catalog.",
+    "AGENT_ERROR": "Run the job again; tell the operator if it happens again.",
+    "APPLICATION_FAILED": "Read the stderr log.",
+    "CLASS_NOT_FOUND": "Check class_name, jars and packages.",
+    "DEPENDENCY_UNRESOLVED": "Check the coordinates in packages.",
+    "EXECUTOR_OUT_OF_MEMORY": "Raise executor_memory.",
+    "FILE_NOT_FOUND": "Check command, files and jars, and upload the file again.",
+    "LEASE_EXPIRED": "Run the job again.",
+    "NODE_LOST": "Run the job again.",
+    "NODE_STOPPED": "Start the cluster, and run the job again.",
+    "NOT_AN_ARCHIVE": "Upload the archive again.",
+    "OUT_OF_MEMORY": "Raise driver_memory, or collect less in the driver.",
+    "PYTHON_ERROR": "Read the traceback in the stderr log.",
+    "SIGNALLED": "Read the stderr log; if it ends suddenly, raise driver_memory.",
+    "SPOT_INTERRUPTED": "Run the job again, without spot instances if it must not happen.",
+    "SQL_ERROR": "Correct the statement that the reason quotes.",
+    "STAGING_FAILED": "Check files, jars and archives, and run the job again.",
+    "SUBMIT_FAILED": "Read the stderr log, and check conf.",
+    "TIMEOUT": "Raise job_timeout_min.",
+}
+
+
+class ManagedSparkError(Exception):
+    """The parent of all errors of this package."""
+
+
+class ConfigurationError(ManagedSparkError):
+    """There are no settings to connect with, or they cannot be used."""
+
+
+class Unreachable(ManagedSparkError):
+    """The platform did not answer, or the connection broke, until the retries were used up."""
+
+
+class DeadlineExceeded(ManagedSparkError, TimeoutError):
+    """A wait took longer than its timeout. What was waited for goes on."""
+
+
+class ApiError(ManagedSparkError):
+    """The platform refused a request."""
+
+    def __init__(self, status: int, code: str, message: str, details: Mapping[str, Any], correlation_id: str) -> None:
+        super().__init__(f"{code}: {message}" if code else message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.details = details
+        #: Names the request in the logs of the platform.
+        self.correlation_id = correlation_id
+
+
+class Invalid(ApiError):
+    """400, 413, 415 or 422: the request itself is wrong."""
+
+
+class Unauthenticated(ApiError):
+    """401: there is no valid token."""
+
+
+class Forbidden(ApiError):
+    """403: the user lacks a permission, which the message names."""
+
+
+class NotFound(ApiError):
+    """404: the tenant has no such record."""
+
+
+class Conflict(ApiError):
+    """409: the state of a record does not allow it, or a name is taken."""
+
+
+class Overloaded(ApiError):
+    """429 or 503, after the retries: there are too many requests, or a system that the platform needs does not respond."""
+
+
+class FunctionFailed(Invalid):
+    """The code of a function raised an exception."""
+
+    @property
+    def type(self) -> str:
+        return str(self.details.get("type", ""))
+
+    @property
+    def lines(self) -> List[str]:
+        """Lines of the function's own code that led to the exception."""
+        return [str(line) for line in self.details.get("lines", ())]
+
+
+class RunFailed(ManagedSparkError):
+    """A run ended otherwise than DONE."""
+
+    def __init__(self, job_id: int, status: str, code: Optional[str], reason: Optional[str], log_url: str) -> None:
+        self.job_id = job_id
+        self.status = status
+        self.code = code
+        self.reason = reason or f"The run ended as {status}."
+        self.remedy = REMEDIES.get(code or "")
+        self.log_url = log_url
+        super().__init__(" ".join([f"Job {job_id} is {status}: {_sentence(self.reason)}", *filter(None, [self.remedy])]))
+
+
+class ClusterFailed(ManagedSparkError):
+    """A cluster reached another state than the one waited for."""
+
+    def __init__(self, cluster_id: int, status: str, reason: Optional[str]) -> None:
+        self.cluster_id = cluster_id
+        self.status = status
+        self.reason = reason
+        super().__init__(f"Cluster {cluster_id} is {status}: {reason or 'it gave no reason'}")
+
+
+class SqlFailed(ManagedSparkError):
+    """A statement is wrong or failed, or the SQL server ended meanwhile."""
+
+
+class CellFailed(ManagedSparkError):
+    """The code of a cell raised an exception."""
+
+    def __init__(self, name: str, value: str, traceback: List[str]) -> None:
+        super().__init__(f"{name}: {value}")
+        self.name = name
+        self.value = value
+        self.traceback = traceback
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+CLASSES: Dict[int, "type[ApiError]"] = {
+    400: Invalid,
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    413: Invalid,
+    415: Invalid,
+    422: Invalid,
+    429: Overloaded,
+    503: Overloaded,
+}
+
+
+def error_of(response: httpx.Response) -> ApiError:
+    """Returns the error of a response that was read. A proxy may have answered, so the body need not be the platform's."""
+    try:
+        body = response.json()
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        body = None
+    body = body if isinstance(body, dict) else {}
+    code = str(body.get("error_code", ""))
+    message = str(body.get("error_message") or f"The platform answered {response.status_code} {response.reason_phrase}")
+    details = body.get("details")
+    kind = FunctionFailed if code == "FUNCTION.FAILED" else CLASSES.get(response.status_code, ApiError)
+    known = details if isinstance(details, dict) else {}
+    return kind(response.status_code, code, message, known, str(body.get("correlation_id", "")))

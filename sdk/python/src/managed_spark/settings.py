@@ -1,0 +1,143 @@
+"""Where the platform is and who calls it, from the environment, a profile or the quickstart's file; never from code."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, Mapping, Optional
+from urllib.parse import urlsplit
+
+from .errors import ConfigurationError
+
+DEFAULT_PROFILE = "default"
+
+HOW = (
+    "Set MSP_URL and MSP_TOKEN (or MSP_USERNAME and MSP_PASSWORD), run `msp login`, "
+    "or run this in the folder of a serving quickstart."
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An address and either a token or a user with a password."""
+
+    url: str
+    token: Optional[str] = field(default=None, repr=False)
+    username: Optional[str] = None
+    password: Optional[str] = field(default=None, repr=False)
+    #: Id or name of the tenant; needed with a password if the user belongs to several.
+    tenant: Optional[str] = None
+    #: Where the settings come from, for messages.
+    source: str = "arguments"
+    #: Allows plain HTTP to other machines, which shows the token to everyone on the way.
+    allow_http: bool = False
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigurationError(f"The URL of {self.source} must look like https://host. {HOW}")
+        if parts.username or parts.password:
+            raise ConfigurationError(f"The URL of {self.source} must not contain a password. {HOW}")
+        is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        if parts.scheme == "http" and not is_local and not self.allow_http:
+            raise ConfigurationError(
+                f"The URL of {self.source} would send the token unencrypted to {parts.hostname}. "
+                "Use https, or allow it with MSP_ALLOW_HTTP=1 or `allow_http = true` in the profile."
+            )
+        if not self.token and not (self.username and self.password):
+            raise ConfigurationError(f"{self.source} names neither a token nor a user with a password. {HOW}")
+
+
+def load_settings(profile: Optional[str] = None, env: Optional[Mapping[str, str]] = None) -> Settings:
+    """Returns the settings of the named profile, or else the first of: the environment, the profile that MSP_PROFILE names or
+    that is called `default`, and a quickstart that serves from this folder.
+    """
+    env = os.environ if env is None else env
+    if profile is None and env.get("MSP_URL"):
+        return _settings(env["MSP_URL"], {name: env.get(f"MSP_{name.upper()}") for name in FIELDS}, "the environment")
+    file = profile_file(env)
+    name = profile or env.get("MSP_PROFILE")
+    found = read_profile(file, name or DEFAULT_PROFILE)
+    if found is not None:
+        return found
+    if name is not None:
+        raise ConfigurationError(f"{file} has no profile {name}. Run `msp login --profile {name}`.")
+    quickstart = Path(env.get("RUNTIME_DIR") or ".runtime") / "quickstart.json"
+    if quickstart.is_file():
+        return _of_quickstart(quickstart)
+    raise ConfigurationError(f"There are no settings for the platform. {HOW}")
+
+
+FIELDS = ("token", "username", "password", "tenant", "allow_http")
+
+
+def profile_file(env: Optional[Mapping[str, str]] = None) -> Path:
+    env = os.environ if env is None else env
+    if env.get("MSP_CONFIG_FILE"):
+        return Path(env["MSP_CONFIG_FILE"])
+    base = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config"
+    return base / "managed-spark" / "profiles.ini"
+
+
+def read_profile(file: Path, name: str) -> Optional[Settings]:
+    section = _profiles(file)
+    if not section.has_section(name):
+        return None
+    values = dict(section[name])
+    if "url" not in values:
+        raise ConfigurationError(f"The profile {name} in {file} has no url. Run `msp login --profile {name}`.")
+    return _settings(values["url"], {key: values.get(key) for key in FIELDS}, f"the profile {name} in {file}")
+
+
+def write_profile(file: Path, name: str, values: Mapping[str, str]) -> None:
+    """Writes a profile, readable by its owner only, and keeps the others."""
+    profiles = _profiles(file)
+    profiles[name] = dict(values)
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # The new file replaces the old one at once, so that a reader never sees half of it.
+    draft = file.with_name(f"{file.name}.{os.getpid()}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        profiles.write(stream)
+    os.replace(draft, file)
+
+
+def _profiles(file: Path) -> configparser.ConfigParser:
+    # Passwords may contain a percent sign, which would otherwise be taken for a reference.
+    profiles = configparser.ConfigParser(interpolation=None, default_section="")
+    if file.is_file():
+        try:
+            profiles.read_string(_private_text(file))
+        except configparser.Error as error:
+            raise ConfigurationError(f"{file} is not a valid file of profiles: {type(error).__name__}.") from None
+    return profiles
+
+
+def _of_quickstart(file: Path) -> Settings:
+    try:
+        values: Dict[str, str] = json.loads(_private_text(file))
+        url, known = values["base_url"], {"tenant": values.get("tenant_id"), **values}
+    except (ValueError, KeyError, TypeError):
+        raise ConfigurationError(f"{file} is not the file of a quickstart.") from None
+    return _settings(url, {key: known.get(key) for key in FIELDS}, f"the quickstart's {file}")
+
+
+def _settings(url: str, values: Mapping[str, Optional[str]], source: str) -> Settings:
+    allow_http = str(values.get("allow_http") or "").lower() in ("1", "true", "yes")
+    texts = {name: values.get(name) or None for name in ("token", "username", "password", "tenant")}
+    return Settings(url=url.rstrip("/"), **texts, source=source, allow_http=allow_http)
+
+
+def _private_text(file: Path) -> str:
+    """Reads a file with a secret. What others can write could send the caller's data elsewhere."""
+    with open(file, encoding="utf-8") as stream:
+        state = os.fstat(stream.fileno())
+        if os.name == "posix" and stat.S_IMODE(state.st_mode) & 0o077:
+            raise ConfigurationError(f"{file} holds a secret, and others can read it. Run `chmod 600 {file}`.")
+        if os.name == "posix" and state.st_uid != os.geteuid():
+            raise ConfigurationError(f"{file} belongs to another user. Use a file of your own.")
+        return stream.read()

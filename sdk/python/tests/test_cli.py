@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, List
+
+import httpx
+import pytest
+from conftest import Platform, page, refused
+
+from managed_spark._sync import client as module
+from managed_spark.cli import main
+from managed_spark.cli.outcomes import exit_code
+from managed_spark.errors import DeadlineExceeded, RunFailed
+
+
+@pytest.fixture
+def msp(platform: Platform, pauses: List[float], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the command line; returns its exit code."""
+    for name in [name for name in os.environ if name.startswith("MSP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MSP_URL", "https://spark.test")
+    monkeypatch.setenv("MSP_TOKEN", "t-1")
+    transport = module.Transport
+    monkeypatch.setattr(module, "Transport", lambda settings, http: transport(settings, platform))
+
+    def execute(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["msp", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0)
+
+    return execute
+
+
+CLUSTER = {
+    "cluster_id": 2,
+    "name": "de\x1b[2Jmo",
+    "cluster_status": "RUNNING",
+    "instance_size": 1,
+    "spark_infra_version": {"spark_version": "3.5.9"},
+}
+
+
+def test_a_table_cannot_command_the_terminal(msp: Any, platform: Platform, capsys: Any) -> None:
+    platform.answers = [page([CLUSTER])]
+    assert msp("cluster", "list") == 0
+    assert capsys.readouterr().out == "ID  NAME      STATUS   SPARK  NODES\n2   de [2Jmo  RUNNING  3.5.9  1\n"
+
+
+def test_json_is_for_programs(msp: Any, platform: Platform, capsys: Any) -> None:
+    platform.answers = [page([CLUSTER])]
+    assert msp("cluster", "list", "--json") == 0
+    assert json.loads(capsys.readouterr().out)[0]["id"] == 2
+
+
+def test_refusals_and_missing_logins_have_their_codes(msp: Any, platform: Platform, capsys: Any) -> None:
+    for answer, code in [(refused(403, "AUTH.PERMISSION"), 4), (refused(401, "AUTH.ENDED"), 5)]:
+        platform.answers = [answer]
+        assert msp("cluster", "list") == code
+    assert capsys.readouterr().err.splitlines()[0] == "msp: AUTH.PERMISSION: No."
+
+
+def test_usage_errors_are_2(msp: Any, capsys: Any) -> None:
+    assert msp("run") == 2
+    assert msp("logs", "seven", "-w", "demo") == 2
+
+
+def test_a_followed_run_ends_with_the_code_of_its_outcome(msp: Any, platform: Platform, capsys: Any) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        if "/log/" in path:
+            return httpx.Response(200, headers={"x-log-offset": "0"}, content=f"{path.rsplit('/', 1)[1]} line\n".encode())
+        if path.endswith("/workspace"):
+            return httpx.Response(200, json={"workspace_id": 3, "name": "demo"})
+        return httpx.Response(200, json={"job_id": 7, "job_status": "ERROR", "reason": "Boom.", "reason_code": None})
+
+    platform.handler = answer
+    assert msp("logs", "7", "-f", "-w", "demo") == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("stdout line\n", "stderr line\nmsp: Job 7 is ERROR: Boom.\n")
+
+
+def test_outcomes() -> None:
+    assert exit_code(RunFailed(1, "KILLED", None, None, "")) == 3
+    assert exit_code(RunFailed(1, "TERMINATED", None, None, "")) == 1
+    assert exit_code(DeadlineExceeded("late")) == 124

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from typing import Any, Iterator, List
+
+import httpx
+import pytest
+from conftest import Platform, page, refused
+
+from managed_spark import CellFailed, Client, DeadlineExceeded, Run, RunFailed
+from managed_spark._cells import Cell
+from managed_spark._lines import LONGEST_LINE, Lines
+from managed_spark.errors import REMEDIES
+
+
+class Stream(httpx.SyncByteStream):
+    """A body that ends, or breaks after its pieces."""
+
+    def __init__(self, pieces: List[bytes], error: Any = None) -> None:
+        self.pieces = pieces
+        self.error = error
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self.pieces
+        if self.error is not None:
+            raise self.error
+
+
+def job(status: str, **more: Any) -> httpx.Response:
+    read = {"job_id": 7, "job_status": status, "reason": None, "reason_code": None, "to_date": "infinity"}
+    return httpx.Response(200, json={**read, **more})
+
+
+def log(offset: int, pieces: List[bytes], error: Any = None) -> httpx.Response:
+    return httpx.Response(200, headers={"x-log-offset": str(offset)}, stream=Stream(pieces, error))
+
+
+@pytest.fixture
+def run(client: Client) -> Run:
+    return Run(client._transport, 3, 7)
+
+
+def test_follow_resumes_at_the_byte_where_the_connection_broke(run: Run, platform: Platform) -> None:
+    platform.answers = [
+        log(0, [b"one\ntw", "o é".encode()[:-1]], httpx.ReadError("reset")),
+        httpx.ConnectError("refused"),
+        log(9, ["é".encode()[1:], b"\nthree\n"], httpx.ReadTimeout("silent")),
+        log(17, [b"four"]),
+        job("RUNNING"),
+        log(21, [b"\nfive"]),
+        job("DONE"),
+    ]
+    assert list(run.follow()) == ["one", "two é", "three", "four", "five"]
+    offsets = [request.url.params.get("offset") for request in platform.requests if "log" in request.url.path]
+    assert offsets == ["0", "9", "9", "17", "21"]
+
+
+def test_follow_gives_up_on_a_log_that_always_breaks(run: Run, platform: Platform) -> None:
+    platform.handler = lambda request: log(0, [], httpx.ReadError("reset"))
+    with pytest.raises(Exception, match="The log of job 7 broke off 11 times"):
+        list(run.follow())
+
+
+def test_follow_has_a_deadline(run: Run, platform: Platform) -> None:
+    platform.handler = lambda request: job("RUNNING") if "log" not in request.url.path else log(0, [])
+    with pytest.raises(DeadlineExceeded, match="Job 7 took longer than 0 s"):
+        list(run.follow(timeout=0))
+
+
+def test_a_line_without_end_is_given_in_parts() -> None:
+    lines = Lines()
+    parts = list(lines.feed(b"x" * (2 * LONGEST_LINE + 1))) + list(lines.end())
+    assert [len(part) for part in parts] == [LONGEST_LINE, LONGEST_LINE, 1]
+
+
+def test_a_failed_run_raises_its_reason_and_what_to_do(run: Run, platform: Platform) -> None:
+    platform.answers = [job("RUNNING"), job("ERROR", reason="Boom.", reason_code="OUT_OF_MEMORY")]
+    with pytest.raises(RunFailed) as raised:
+        run.result()
+    failure = raised.value
+    assert (failure.code, failure.reason, failure.remedy) == ("OUT_OF_MEMORY", "Boom.", REMEDIES["OUT_OF_MEMORY"])
+    assert failure.log_url == "https://spark.test/api/v1/workspace/3/spark/job/7/log/stderr"
+
+
+def test_a_finished_run_is_returned(run: Run, platform: Platform) -> None:
+    platform.answers = [job("SUBMITTED"), job("DONE")]
+    assert run.result()["to_date"] is None
+
+
+def test_a_wait_has_a_deadline(run: Run, platform: Platform) -> None:
+    platform.handler = lambda request: job("RUNNING")
+    with pytest.raises(TimeoutError):
+        run.wait(timeout=0)
+
+
+def test_an_existing_job_is_changed(client: Client, platform: Platform, tmp_path: Any) -> None:
+    script = tmp_path / "sum.py"
+    script.write_text("print(1)")
+    platform.answers = [
+        httpx.Response(200, json={"workspace_id": 3, "name": "demo"}),
+        httpx.Response(200, json={"full_file_path": "sum.py", "workspace_id": "3"}),
+        refused(409, "RECORD.DUPLICATE_NAME"),
+        httpx.Response(201, json={}),
+        httpx.Response(200, json={"job_conf_id": 4}),
+        httpx.Response(200, json={"job_id": "8"}),
+    ]
+    run = client.workspace("demo").run(script, cluster="c", args=["a b", "c"], driver_memory="512m")
+    upload, create, update, _, submit = platform.requests[1:]
+    assert (run.id, upload.content, upload.headers["Content-Length"]) == (8, b"print(1)", "8")
+    assert b'"cluster_name":"c"' in create.content.replace(b": ", b":") and b"512m" in update.content
+    assert update.url.params["job_conf_name"] == "sum"
+    assert b"'a b' c" in submit.content
+
+
+def test_a_running_sql_server_is_used_again(client: Client, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: List[Any] = []
+    monkeypatch.setattr("managed_spark._hive.query", lambda *arguments: asked.append(arguments))
+    platform.answers = [
+        httpx.Response(200, json={"workspace_id": 3, "name": "demo"}),
+        page([{"job_id": 7, "job_status": "RUNNING"}]),
+        job("RUNNING"),
+    ]
+    client.workspace("demo").sql("select 1", cluster="c", max_rows=5)
+    assert asked == [("https://spark.test/api/v1/workspace/3/spark/job/7/thrift", "t-1", "select 1", 5)]
+
+
+def message(kind: str, parent: str = "c", **content: Any) -> Any:
+    return {"msg_type": kind, "parent_header": {"msg_id": parent}, "content": content}
+
+
+def test_a_cell_collects_what_belongs_to_it() -> None:
+    cell = Cell("c")
+    assert not cell.add(message("stream", text="hello"))
+    assert not cell.add(message("stream", parent="other", text="not mine"))
+    assert not cell.add(message("execute_result", data={"text/plain": "3"}))
+    assert cell.add(message("execute_reply", status="ok"))
+    assert (cell.result().text, cell.value) == ("hello", "3")
+
+
+def test_a_failed_cell_raises() -> None:
+    cell = Cell("c")
+    assert cell.add(message("execute_reply", status="error", ename="KeyError", evalue="'x'", traceback=["line"]))
+    with pytest.raises(CellFailed, match="KeyError: 'x'"):
+        cell.result()

@@ -1,0 +1,112 @@
+"""Uses the Python SDK against a platform, as the environment says; prints what it saw as JSON."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import httpx
+
+from managed_spark import AsyncClient, CellFailed, Client
+
+WORKSPACE, CLUSTER = sys.argv[2:]
+FOLDER = Path(tempfile.mkdtemp())
+
+
+def script(name, text):
+    file = FOLDER / name
+    file.write_text(text)
+    return file
+
+
+class Cut(httpx.SyncByteStream):
+    """The first piece of a body; then the connection breaks."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __iter__(self):
+        yield next(iter(self.stream))
+        raise httpx.ReadError("cut")
+
+    def close(self):
+        self.stream.close()
+
+
+class BadNetwork(httpx.HTTPTransport):
+    """Loses the answer of the first submission and of the first upload, and breaks the first stream of a log."""
+
+    def __init__(self):
+        super().__init__()
+        self.lost = []
+        self.offsets = []
+
+    def handle_request(self, request):
+        response = super().handle_request(request)
+        path = request.url.path.rsplit("/", 1)[1]
+        if request.method == "POST" and path in ("job", "files") and path not in self.lost:
+            response.read()
+            self.lost.append(path)
+            raise httpx.ReadError("lost")
+        if "follow" in request.url.params:
+            self.offsets.append(int(request.url.params["offset"]))
+            if len(self.offsets) == 1:
+                response.stream = Cut(response.stream)
+        return response
+
+
+def jobs():
+    network = BadNetwork()
+    with Client(http=network) as client:
+        workspace = client.workspace(WORKSPACE)
+        # The pauses let the log arrive in pieces.
+        text = "import sys, time\nfor word in sys.argv[1:]:\n    print(word, flush=True)\n    time.sleep(0.3)\n"
+        run = workspace.run(script("words.py", text), cluster=CLUSTER, args=["one", "two words", "é"], driver_memory="512m")
+        lines = list(run.follow())
+        done = run.result()
+        return {
+            "lines": lines,
+            "status": done["job_status"],
+            "to_date": done["to_date"],
+            "is_int": isinstance(run.id, int),
+            "tasks": run.metrics()["totals"]["tasks"],
+            "lost": network.lost,
+            "offsets": network.offsets,
+            "runs": len(list(workspace.jobs.list(name="words"))),
+        }
+
+
+async def sessions():
+    async with AsyncClient() as client:
+        workspace = await client.workspace(WORKSPACE)
+        cells, kept = await asyncio.gather(notebook(workspace), records(workspace))
+        return {"notebook": cells, "records": kept}
+
+
+async def notebook(workspace):
+    async with await workspace.notebook("sdk", cluster=CLUSTER, driver_memory="512m") as opened:
+        cell = await opened.execute("print('hello')\nspark.range(1000).selectExpr('sum(id)').first()[0]")
+        # The kernel's socket breaks between two cells.
+        await opened.disconnect()
+        try:
+            await opened.execute("{}['x']")
+        except CellFailed as failure:
+            return [cell.text, cell.value, failure.name]
+
+
+async def records(workspace):
+    await workspace.files.write("data/a.txt", "hello")
+    await workspace.files.download("data/a.txt", FOLDER / "a.txt")
+    names = [file["file_name"] async for file in workspace.files.list("data")]
+    await workspace.files.delete("data")
+    await workspace.secrets.put("sdk-token", "first")
+    await workspace.secrets.put("sdk-token", "second")
+    secrets = [secret["name"] async for secret in workspace.secrets.list()]
+    await workspace.secrets.delete("sdk-token")
+    left = [secret["name"] async for secret in workspace.secrets.list()]
+    return [(FOLDER / "a.txt").read_text(), names, secrets, left]
+
+
+if __name__ == "__main__":
+    print(json.dumps(jobs() if sys.argv[1] == "jobs" else asyncio.run(sessions())))

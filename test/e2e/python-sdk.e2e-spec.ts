@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ApiClient, Json } from './harness/api-client';
+import { createCluster, describeEstate, startCluster } from './harness/estate';
+import { runGuide } from './harness/guide';
+import { PASSWORD } from './harness/people';
+import { SharedPlatform } from './harness/shared-platform';
+
+const ROOT = join(__dirname, '..', '..');
+const PYTHON = process.env['TEST_PYTHON_SDK'] ?? '';
+const LIMIT_MS = 240_000;
+/** The names that the quickstart gives, by which the page is written. */
+const WORKSPACE = 'demo';
+const CLUSTER = 'demo-spark-3.5.9';
+
+interface Ended {
+  code: number | string | null;
+  stdout: string;
+  stderr: string;
+}
+
+// Real: the wheel of the SDK, installed in a folder of its own, the built platform and Spark. The answers that are lost have
+// arrived at the client's transport, which drops them.
+describe('the Python SDK', () => {
+  let platform: SharedPlatform;
+  let admin: ApiClient;
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'python-sdk-'));
+    platform = await SharedPlatform.join('e2e', 'python-sdk');
+    admin = await platform.admin();
+    await Promise.all([installSdk(), startPlatform()]);
+  });
+
+  afterAll(async () => {
+    await platform?.close();
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Builds the wheel from a copy of the sources, which needs no file of the repository besides, and installs it. */
+  async function installSdk(): Promise<void> {
+    const source = join(folder, 'source');
+    const isSource = (path: string) => !/\/(_generated|_sync|dist|__pycache__)$/.test(path);
+    cpSync(join(ROOT, 'sdk', 'python'), source, { recursive: true, filter: isSource });
+    copyFileSync(join(ROOT, 'openapi.json'), join(source, 'openapi.json'));
+    await python(source, '-m', 'hatchling', 'build', '-t', 'wheel');
+    const [wheel = ''] = readdirSync(join(source, 'dist'));
+    const site = join(folder, 'site');
+    await python(
+      source,
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--no-deps',
+      '--no-index',
+      '--target',
+      site,
+      join('dist', wheel),
+    );
+    env = {
+      PATH: [join(site, 'bin'), dirname(PYTHON), process.env['PATH']].join(':'),
+      HOME: folder,
+      PYTHONPATH: site,
+      MSP_URL: platform.baseUrl,
+      MSP_USERNAME: platform.username,
+      MSP_PASSWORD: PASSWORD,
+      MSP_TENANT: platform.tenantId,
+      MSP_WORKSPACE: WORKSPACE,
+      MSP_CLUSTER: CLUSTER,
+    };
+  }
+
+  async function startPlatform(): Promise<void> {
+    const estate = await describeEstate(admin, platform.runtime.sparkVersion);
+    await admin.post('/workspace', { name: WORKSPACE });
+    await startCluster(admin, await createCluster(admin, estate, CLUSTER));
+  }
+
+  /** Runs Python; throws with its output if it fails. */
+  async function python(cwd: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await ended(PYTHON, args, { cwd, env: env ?? process.env });
+    if (code !== 0) throw new Error(`python ${args.join(' ')} ended with ${code}:\n${stdout}\n${stderr}`);
+    return stdout;
+  }
+
+  async function used(part: string): Promise<Json> {
+    return JSON.parse(await python(folder, join(__dirname, 'harness', 'python_sdk.py'), part, WORKSPACE, CLUSTER));
+  }
+
+  /** Runs the installed command line. */
+  const msp = (args: string[], more: NodeJS.ProcessEnv = {}) =>
+    ended(join(folder, 'site', 'bin', 'msp'), args, { cwd: folder, env: { ...env, ...more } });
+
+  it('passes its own tests, which need no platform, and its types hold', async () => {
+    const source = join(folder, 'source');
+    const [tests, types] = await Promise.all([
+      python(source, '-m', 'pytest', '-q', '-p', 'no:cacheprovider'),
+      python(source, '-m', 'mypy'),
+    ]);
+    expect(tests).toMatch(/\d+ passed in/);
+    expect(tests).not.toMatch(/skipped|failed/);
+    expect(types).toContain('no issues found');
+  });
+
+  it('runs a job once though answers are lost, and follows it over a broken connection', async () => {
+    const seen = await used('jobs');
+    expect(seen).toMatchObject({ lines: ['one', 'two words', 'é'], status: 'DONE', to_date: null, is_int: true });
+    expect(seen.lost).toEqual(['files', 'job']);
+    expect(seen.offsets.slice(0, 2)).toEqual([0, 4]);
+    expect(seen.runs).toBe(1);
+  });
+
+  it('executes cells and keeps records, with asyncio', async () => {
+    expect(await used('sessions')).toEqual({
+      notebook: ['hello\n', '499500', 'KeyError'],
+      records: ['hello', ['a.txt'], ['sdk-token'], []],
+    });
+  });
+
+  it('has a command line whose exit codes name the outcome', async () => {
+    writeFileSync(join(folder, 'fails.py'), 'print("before", flush=True)\nraise SystemExit(3)\n');
+    writeFileSync(join(folder, 'waits.py'), 'import time\nprint("begun", flush=True)\ntime.sleep(600)\n');
+    const failed = await msp(['run', 'fails.py', '--follow', '--driver-memory', '512m']);
+    expect([failed.code, failed.stdout]).toEqual([1, 'before\n']);
+    expect(failed.stderr).toMatch(/^msp: Job \d+ is ERROR: /m);
+    const submitted = await msp(['run', 'waits.py', '--driver-memory', '512m', '--json']);
+    const [{ id }] = JSON.parse(submitted.stdout) as [{ id: number }];
+    const late = await msp(['logs', String(id), '-f', '--timeout', '1']);
+    const [followed, killed] = await Promise.all([
+      msp(['logs', String(id), '-f']),
+      msp(['job', 'kill', String(id), '--wait']),
+    ]);
+    expect([submitted.code, late.code, followed.code, killed.code]).toEqual([0, 124, 3, 0]);
+    const outcomes = await Promise.all([
+      msp(['job', 'list', '-n', '1', '--json']),
+      msp(['cluster', 'start', CLUSTER]),
+      msp(['job', 'list', '-w', 'none']),
+      msp(['job', 'list'], { MSP_TOKEN: 'wrong', MSP_PASSWORD: '' }),
+      msp(['job', 'list'], { MSP_URL: '' }),
+      msp(['job']),
+    ]);
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 4, 4, 5, 5, 2]);
+    expect(JSON.parse(outcomes[0]?.stdout ?? '')).toMatchObject([{ id, status: 'STOPPED', cluster: CLUSTER }]);
+  });
+
+  it('does what its page says', () => runGuide('sdk-python.md', folder, env));
+
+  it('keeps a personal token by msp login, in a file for its owner only', async () => {
+    const file = join(folder, 'profiles.ini');
+    const own = { MSP_CONFIG_FILE: file, MSP_URL: '' };
+    const login = ['login', '--url', platform.baseUrl, '--username', platform.username, '--tenant', platform.tenantId];
+    expect(await msp(login, own)).toMatchObject({ code: 0, stdout: '' });
+    const listed = await msp(['cluster', 'list'], { ...own, MSP_USERNAME: '', MSP_PASSWORD: '', MSP_TENANT: '' });
+    expect(listed.stdout).toMatch(/^ID +NAME +STATUS +SPARK +NODES\n\d+ +demo-\S+ +RUNNING /);
+    expect((await msp(['cluster', 'list'], { ...own, MSP_PROFILE: 'none' })).code).toBe(5);
+  });
+});
+
+function ended(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(program, args, { ...options, timeout: LIMIT_MS, maxBuffer: 16 << 20 }, (error, stdout, stderr) =>
+      resolve({ code: error ? (error.code ?? error.signal ?? null) : 0, stdout, stderr }),
+    );
+  });
+}
