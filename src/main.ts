@@ -2,13 +2,13 @@ import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import { SwaggerModule } from '@nestjs/swagger';
 import { Config } from './config/config';
 import { createApi } from './create-api';
 import { ensureDatabase } from './database/ensure-database';
 import { packageVersion } from './platform/http/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
-import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
+import { serveDocumentation } from './platform/http/documentation/documentation';
+import { API_TITLE, createOpenApiDocument } from './platform/http/openapi';
 import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/kernel/logging/logger';
 import { failService } from './platform/kernel/process/fail-process';
@@ -46,18 +46,7 @@ async function main(): Promise<void> {
 
 function serveDocs(app: INestApplication): void {
   const version = packageVersion();
-  // The document is built at the first request for it, which few pods get, because it would take a quarter of the start.
-  SwaggerModule.setup(DOCS_PATH, app, () => createOpenApiDocument(app, version), {
-    jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
-    raw: ['json'],
-    customSiteTitle: API_TITLE,
-    swaggerOptions: {
-      persistAuthorization: true,
-      displayOperationId: true,
-      filter: true,
-      deepLinking: true,
-    },
-  });
+  serveDocumentation(app, { title: API_TITLE, createDocument: () => createOpenApiDocument(app, version) });
   serveStartPage(app, { title: API_TITLE, version });
 }
 

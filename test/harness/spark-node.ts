@@ -171,6 +171,16 @@ export class SparkNode {
     });
   }
 
+  /** Returns the lines with one of the texts in files below the node's folder, each after the path of its file. */
+  linesWith(...texts: string[]): string[] {
+    return this.filesWith(...texts).flatMap((path) =>
+      textOf(path)
+        .split('\n')
+        .filter((line) => texts.some((text) => line.includes(text)))
+        .map((line) => `${path}: ${line}`),
+    );
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.daemons.stop(), this.warmDrivers.stop()]);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

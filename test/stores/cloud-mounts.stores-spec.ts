@@ -91,7 +91,7 @@ figure('read', lambda: spark.read.parquet('/mnt/data/out').count())
         true,
       );
       expect(Buffer.from(claims, 'base64url').toString()).toContain('jobs@project.iam.gserviceaccount.com');
-      expect(node.filesWith('PRIVATE KEY-----')).toEqual([]);
+      expect(node.linesWith('PRIVATE KEY-----')).toEqual([]);
     } finally {
       directory.close();
     }
@@ -120,7 +120,7 @@ figure('read', lambda: spark.read.text('/mnt/data/x.txt').count())
       expect(read).toMatch(/^ERROR .*401/s);
       expect(directory.asked[0]?.get('client_id')).toBe('the-client');
       expect(directory.asked[0]?.get('client_secret')).toBe('the-client-secret');
-      expect(node.filesWith('the-client-secret')).toEqual([]);
+      expect(node.linesWith('the-client-secret')).toEqual([]);
     } finally {
       directory.close();
     }

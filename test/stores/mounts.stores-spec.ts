@@ -243,7 +243,7 @@ figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
       'event log': true,
       folder: '0o700',
     });
-    expect(node.filesWith(secretAccessKey, accessKeyId)).toEqual([]);
+    expect(node.linesWith(secretAccessKey, accessKeyId)).toEqual([]);
   });
 
   it('work in SQL, Scala and jars', async () => {
@@ -306,7 +306,7 @@ figure('leaks', lambda: sum(secret in text for text in commands))
       leaks: 0,
     });
     expect(await keysIn(bucket)).toContain('team/cluster/_SUCCESS');
-    expect(node.filesWith(secretAccessKey, accessKeyId)).toEqual([]);
+    expect(node.linesWith(secretAccessKey, accessKeyId)).toEqual([]);
   });
 });
 
@@ -316,7 +316,7 @@ it('a node without connectors refuses a run with mounts and says so', async () =
     const run = await bare.run({ python: 'print(1)', mounts: [data] });
     expect(run).toMatchObject({ outcome: 'error', reason: 'SUBMIT_FAILED', exit_code: null });
     expect(run.message).toBe('The run has mounts, but this node has no connectors to object stores.');
-    expect(bare.filesWith(secretAccessKey)).toEqual([]);
+    expect(bare.linesWith(secretAccessKey)).toEqual([]);
   } finally {
     await bare.close();
   }
