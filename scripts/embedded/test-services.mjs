@@ -15,14 +15,16 @@ import { basename, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
+import { SetupError } from './setup-error.mjs';
 import { shortLivedJavaHome } from './short-lived-java.mjs';
 import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
 
 /**
- * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis; `ldap` the
- * jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python
- * that can build and test sdk/python; `stores` the object stores,
- * `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the compiled programs.
+ * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey, where most tests use the Spark that
+ * TEST_SPARK names, or else that of the quickstart; `services` PostgreSQL and Redis; `ldap` the jar of the LDAP server; `kerberos`
+ * the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python that can build and test sdk/python;
+ * `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the
+ * compiled programs.
  * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
@@ -91,7 +93,7 @@ export class TestServices {
   async #prepare(need) {
     switch (need) {
       case 'runtime':
-        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests()) };
+        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests(process.env.TEST_SPARK)) };
       case 'services':
         return this.#startServices();
       case 'ldap':
@@ -125,10 +127,19 @@ export class TestServices {
     return this.#runtime;
   }
 
-  async #runtimeOfTests() {
+  /** @param {string} [version] of the Spark that most tests use */
+  async #runtimeOfTests(version) {
     const runtime = await this.#findRuntime();
+    const spark = version ? runtime.sparks.find(({ sparkVersion }) => sparkVersion === version) : runtime.sparks[0];
+    if (!spark) {
+      const known = runtime.sparks.map(({ sparkVersion }) => sparkVersion).join(', ');
+      throw new SetupError(
+        `The tests cannot use Spark ${version}: ${known} are prepared. Set TEST_SPARK to one of these.`,
+      );
+    }
     return {
       ...runtime,
+      ...spark,
       javaHome: shortLivedJavaHome(this.#runtimeDir, runtime.javaHome),
       variables: sparkVariables({ ...runtime, installable: [] }),
     };
