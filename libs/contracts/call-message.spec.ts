@@ -14,6 +14,14 @@ describe('messages of calls', () => {
     });
     const part = '{"op":"answer","id":"a-1","outcome":"ok","more":true}\nx';
     expect(decodeAnswer(Buffer.from(part))?.header).toMatchObject({ more: true });
+    const last = '{"op":"answer","id":"a-1","outcome":"ok","final":true}\n';
+    expect(decodeAnswer(Buffer.from(last))?.header).toEqual({
+      op: 'answer',
+      id: 'a-1',
+      outcome: 'ok',
+      more: false,
+      final: true,
+    });
     expect(decodeAnswer(Buffer.from('{"op":"ready"}\n'))?.header).toEqual({ op: 'ready' });
   });
 

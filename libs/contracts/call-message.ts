@@ -37,6 +37,8 @@ export type AnswerHeader =
       ahead?: Prefetched;
       /** On the last part: id of the prefetched answer that this one replaces, which must no longer be delivered. */
       instead_of?: string;
+      /** On the last part: the request would get the same answer again. */
+      final?: true;
     }
   /** These prefetched answers must not be delivered. */
   | { op: 'void'; ids: string[] };
@@ -94,6 +96,7 @@ function partHeader(message: Record<string, unknown>): AnswerHeader | null {
     ...(message['deflated'] === true && { deflated: true }),
     ...(ahead && { ahead }),
     ...(isId(insteadOf) && { instead_of: insteadOf }),
+    ...(message['final'] === true && { final: true }),
   };
 }
 

@@ -36,6 +36,7 @@ from thrift_messages import (
     UnknownCall,
     asked,
     failure,
+    is_final,
     opened,
     sequence_of,
     session_in,
@@ -296,11 +297,13 @@ class Task:
 class Response:
     """The response to a call, with the id of a prefetched page and the operation whose next pages may be prefetched."""
 
-    def __init__(self, body=b"", outcome="ok", page=None, operation=None):
+    def __init__(self, body=b"", outcome="ok", page=None, operation=None, final=False):
         self.body = body
         self.outcome = outcome
         self.page = page
         self.operation = operation
+        # True if the call would get the same response again.
+        self.final = final
 
 
 class Calls:
@@ -429,7 +432,9 @@ class Calls:
             is_awaited = self.awaited.pop(call)
             self.reading += 1 if prefetches else 0
         if is_awaited:
-            more = {} if response.page is None else {"instead_of": response.page}
+            more = {"final": True} if response.final else {}
+            if response.page is not None:
+                more["instead_of"] = response.page
             self.answer(call, response.outcome, response.body, **more)
         elif response.page is not None:
             # The page is dropped like every response to a caller that has left.
@@ -472,7 +477,7 @@ class Calls:
             self.say_void(self.ahead.close(self.handles.drop(handle)))
         if name == CLOSES_SESSION:
             print("%s closed a session" % user, flush=True)
-        return Response(answer)
+        return Response(answer, final=is_final(name, answer))
 
     def open(self, user, message):
         if self.handles.sessions_of(user) >= MAX_SESSIONS:

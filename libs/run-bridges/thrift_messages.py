@@ -32,9 +32,12 @@ FETCHES = "FetchResults"
 EXECUTES = "ExecuteStatement"
 GETS_INFO = "GetInfo"
 GETS_QUERY_ID = "GetQueryId"
+GETS_STATUS = "GetOperationStatus"
 # Start of a fetch: after the last row, this many rows before the last page, or at the first; and its kind: rows, or the log.
 NEXT, PRIOR, FIRST = 0, 1, 4
 ROWS = 0
+# State of an operation that has all its results.
+FINISHED = 2
 # Status code of a failed call. SQL states follow.
 ERROR_STATUS = 3
 CONNECTION_REFUSED = "08004"
@@ -63,7 +66,7 @@ OPEN_OPERATIONS = {
 }
 OF_SESSIONS = OPEN_OPERATIONS | {CLOSES_SESSION, GETS_INFO, "SetClientInfo"}
 OF_OPERATIONS = {
-    "GetOperationStatus",
+    GETS_STATUS,
     "CancelOperation",
     CLOSES_OPERATION,
     "GetResultSetMetadata",
@@ -278,6 +281,20 @@ def opened(name, message):
     except ForeignMessage:
         return None
     return found[0] if len(found) == 1 else None
+
+
+def is_final(name, answer):
+    """Returns True for the state of an operation that has finished: it does not change any more."""
+    if name != GETS_STATUS:
+        return False
+    reader = Reader(answer)
+    states = []
+    try:
+        reader.name(REPLY)
+        reader.fields(0, {0: reader.struct_into({2: reader.number_into(states, I32)})})
+    except ForeignMessage:
+        return False
+    return states == [FINISHED]
 
 
 def session_in(answer):

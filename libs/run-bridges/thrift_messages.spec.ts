@@ -6,6 +6,7 @@ import {
   hiveCall,
   openedSession,
   openSession,
+  operationStatus,
 } from '../../test/harness/hive-messages';
 
 const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
@@ -58,6 +59,14 @@ for text in json.load(sys.stdin):
     answer = with_fetch_size(bytes.fromhex(text))
     said.append([answer.hex(), opened("OpenSession", answer).decode(), session_in(answer)[1].hex()])
 print(json.dumps(said))
+`;
+
+/** Prints whether the responses to calls are final. */
+const FINAL = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_messages import is_final
+print(json.dumps([is_final(name, bytes.fromhex(text)) for name, text in json.load(sys.stdin)]))
 `;
 
 /** Each step is a user, `add`, `use` or `drop`, and a handle. Prints the results of `use`. */
@@ -194,6 +203,21 @@ const python = (program: string, input: unknown): unknown =>
     const secret = ada.secret.toString('hex');
     const wanted = [[size], [size], [size, other], [own]].map((entries) => openedSession(ada, entries).toString('hex'));
     expect(python(FETCH_SIZES, answers)).toEqual(wanted.map((answer) => [answer, 'session of ada, ', secret]));
+  });
+
+  it('receive a final response once their statement has finished', () => {
+    const finished = operationStatus(2);
+    const answers: [string, Buffer, boolean][] = [
+      ['GetOperationStatus', finished, true],
+      ['FetchResults', finished, false],
+      ['GetOperationStatus', operationStatus(1), false],
+      ['GetOperationStatus', operationStatus(5), false],
+      ['GetOperationStatus', operationStatus(), false],
+      ['GetOperationStatus', finished.subarray(0, -2), false],
+      ['GetOperationStatus', Buffer.alloc(0), false],
+    ];
+    const responses = answers.map(([name, answer]) => [name, answer.toString('hex')]);
+    expect(python(FINAL, responses)).toEqual(answers.map(([, , isFinal]) => isFinal));
   });
 
   it('can only use sessions of their senders', () => {

@@ -1,7 +1,9 @@
 import type { ApiClient, Json } from './harness/api-client';
+import { beeline } from './harness/beeline';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
 import { compileJar, JobDesk } from './harness/jobs';
 import { code, NotebookDesk } from './harness/notebooks';
+import { clientOf, createUser } from './harness/people';
 import type { TestSpark } from './harness/platform';
 import { SharedPlatform } from './harness/shared-platform';
 
@@ -30,6 +32,9 @@ println("SPARK " + spark.version + " " + items.map(_.price).reduce(_ + _) + " " 
 `;
 
 const SQL = 'CREATE TABLE numbers AS SELECT id * 2 AS n FROM range(10);\nSELECT version(), sum(n) FROM numbers;\n';
+
+/** Rows of two fetches. */
+const ROWS = 1_100;
 
 const FUNCTION = 'def serve(request):\n    return [spark.version, spark.range(request).count()]\n';
 
@@ -112,6 +117,21 @@ describe('a cluster with the newest Spark', () => {
     });
     await desk.reached(id, ['RUNNING']);
     expect(await admin.post(`${desk.path}/job/${id}/invoke`, 7, 200)).toEqual([spark.sparkVersion, 7]);
+    await desk.kill(id);
+    await desk.ended(id);
+  });
+
+  it('serves SQL to its own Beeline, whose driver asks for the state of the statement before each row', async () => {
+    await createUser(platform, 'ada', 'ADMIN', [platform.tenantId]);
+    const { token } = await (await clientOf(platform, 'ada')).post('/user/token', {});
+    const id = await desk.start(clusterId, 'thrift', { job_type: 'THRIFT_SQL' });
+    await desk.reached(id, ['RUNNING']);
+    const runtime = { ...platform.runtime, ...spark };
+    const path = `api/v1${desk.path}/job/${id}/thrift`;
+    const server = { runtime, baseUrl: platform.baseUrl, path, user: 'ada', token };
+    const rows = await beeline(server, `select version() || ' ' || id from range(${ROWS}) order by id`);
+    expect(rows.trim().split('\n')).toHaveLength(ROWS);
+    expect(rows).toContain(`${spark.sparkVersion} `);
     await desk.kill(id);
     await desk.ended(id);
   });

@@ -11,6 +11,7 @@ import {
   openSession,
 } from '../harness/hive-messages';
 import type { ApiClient } from './harness/api-client';
+import { beeline } from './harness/beeline';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { compileJar, JobDesk } from './harness/jobs';
 import { clientOf, createUser } from './harness/people';
@@ -56,22 +57,9 @@ afterAll(async () => {
 
 const path = () => `api/v1${desk.path}/job/${jobId}/thrift`;
 
-/** Runs statements in Beeline; returns its output. */
-async function beeline(user: string, ...statements: string[]): Promise<string> {
-  const { javaHome, sparkHome } = platform.runtime;
-  const { hostname, port } = new URL(platform.baseUrl);
-  const url = `jdbc:hive2://${hostname}:${port}/;transportMode=http;httpPath=${path()}`;
-  const words = statements.flatMap((statement) => ['-e', statement]);
-  const options = ['--silent=true', '--outputformat=csv2', '--showHeader=false', '-u', url, '-n', user];
-  const program = run(
-    `${javaHome}/bin/java`,
-    ['-cp', `${sparkHome}/jars/*`, 'org.apache.hive.beeline.BeeLine', ...options, '-p', tokens[user] ?? '', ...words],
-    { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 },
-  );
-  // Beeline waits for commands if its input stays open.
-  program.child.stdin?.end();
-  const { stdout } = await program;
-  return stdout;
+function inBeeline(user: string, ...statements: string[]): Promise<string> {
+  const { runtime, baseUrl } = platform;
+  return beeline({ runtime, baseUrl, path: path(), user, token: tokens[user] ?? '' }, ...statements);
 }
 
 async function post(user: string, message: Buffer, type = 'application/x-thrift') {
@@ -86,7 +74,7 @@ async function post(user: string, message: Buffer, type = 'application/x-thrift'
 
 describe('a job that serves SQL', () => {
   it('executes statements of Beeline', async () => {
-    const output = await beeline(
+    const output = await inBeeline(
       'ada',
       'create table numbers (n bigint, name string)',
       "insert into numbers select id, concat('number ', id) from range(20000)",
@@ -95,7 +83,7 @@ describe('a job that serves SQL', () => {
     );
     expect(output).toContain('20000,199990000,number 9999');
     expect(output).toContain('ada');
-    const rows = await beeline('eve', 'select n from numbers order by n');
+    const rows = await inBeeline('eve', 'select n from numbers order by n');
     expect(rows.trim().split('\n')).toHaveLength(20_000);
   });
 

@@ -65,12 +65,12 @@ export function openedSession(
     handleField({ guid, secret }, 3),
     ...(configuration ? [[4, MAP, map] satisfies Field] : []),
   ];
-  return Buffer.concat([
-    Buffer.from([0x80, 0x01, 0, 2]),
-    text('OpenSession'),
-    int(1, 4),
-    struct([0, STRUCT, struct(...answer)]),
-  ]);
+  return reply('OpenSession', ...answer);
+}
+
+function reply(name: string, ...answer: Field[]): Buffer {
+  const head = Buffer.from([0x80, 0x01, 0, 2]);
+  return Buffer.concat([head, text(name), int(1, 4), struct([0, STRUCT, struct(...answer)])]);
 }
 
 export function closeSession(session: HiveHandle): Buffer {
@@ -98,6 +98,23 @@ export function closeOperation(operation: HiveHandle): Buffer {
     [3, BOOL, Buffer.from([1])],
   ];
   return hiveCall('CloseOperation', handleField(operation, 1, kind));
+}
+
+export function getOperationStatus(operation: HiveHandle): Buffer {
+  const kind: Field[] = [
+    [2, I32, int(0, 4)],
+    [3, BOOL, Buffer.from([1])],
+  ];
+  return hiveCall('GetOperationStatus', handleField(operation, 1, kind));
+}
+
+/** Builds the response to `getOperationStatus`. @param state 1 while it runs, 2 when it has finished; none if the call failed */
+export function operationStatus(state?: number): Buffer {
+  const answer: Field[] = [
+    [1, STRUCT, struct([1, I32, int(state === undefined ? 3 : 0, 4)])],
+    ...(state === undefined ? [] : [[2, I32, int(state, 4)] satisfies Field]),
+  ];
+  return reply('GetOperationStatus', ...answer);
 }
 
 /** Returns the handle in a response: two texts of 16 bytes in consecutive fields. */

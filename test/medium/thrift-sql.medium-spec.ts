@@ -1,8 +1,15 @@
 import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { eventually } from '../harness/eventually';
-import { type HiveHandle, fetchResults, openSession } from '../harness/hive-messages';
-import { parseFetch } from '../../src/modules/execution/runs/thrift-sql/hive-message';
+import {
+  closeOperation,
+  type HiveHandle,
+  fetchResults,
+  getOperationStatus,
+  openSession,
+  operationStatus,
+} from '../harness/hive-messages';
+import { parseRepeated } from '../../src/modules/execution/runs/thrift-sql/hive-message';
 import { settingsOf } from '../../src/modules/execution/runs/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
@@ -10,6 +17,8 @@ import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
 
 const MIB = 1024 * 1024;
+
+const operation: HiveHandle = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
 
 interface Call {
   op: string;
@@ -205,8 +214,37 @@ describe('SQL that jobs serve', () => {
     expect(await post(openSession(), { key: 'once' })).toMatchObject({ status: 409, code: 'CALL.REPEATED' });
   });
 
+  it('answers for a statement that has finished without asking the job, until its user sends something else', async () => {
+    await sendFrame({ op: 'ready' });
+    let sent = 0;
+    const asks = async (by: Caller, message: Buffer, reply: Buffer, isFinal: boolean) => {
+      const called = post(message, { authorization: `Bearer ${by.token}` });
+      const [call] = await nextCalls(sent);
+      sent += 1;
+      await sendFrame(
+        { op: 'answer', id: call?.id, outcome: 'ok', more: false, ...(isFinal && { final: true }) },
+        reply,
+      );
+      expect((await called).body.equals(reply)).toBe(true);
+    };
+    const status = getOperationStatus(operation);
+    const again = Buffer.from(status);
+    const sequenceAt = 8 + 'GetOperationStatus'.length;
+    again.writeInt32BE(77, sequenceAt);
+    await asks(ada, status, operationStatus(1), false);
+    await asks(ada, status, operationStatus(2), true);
+    const { body } = await post(again);
+    expect(body.readInt32BE(sequenceAt)).toBe(77);
+    expect(body.subarray(sequenceAt + 4)).toEqual(operationStatus(2).subarray(sequenceAt + 4));
+    await asks(ada, fetchResults(operation), Buffer.from('rows'), false);
+    expect((await post(status)).body.equals(operationStatus(2))).toBe(true);
+    const eve = await people.admin(tenancy.tenantId);
+    await asks(eve, again, operationStatus(), false);
+    await asks(ada, closeOperation(operation), Buffer.from('closed'), false);
+    await asks(ada, status, operationStatus(), false);
+  });
+
   describe('with prefetched results', () => {
-    const operation: HiveHandle = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
     let name: string;
 
     beforeEach(async () => {
@@ -221,7 +259,7 @@ describe('SQL that jobs serve', () => {
       return copy;
     };
     const rowsWith = (sequence: number, text: string) => Buffer.concat([numbered(sequence), Buffer.from(text)]);
-    const keyOf = (user = name) => parseFetch(fetchResults(operation), user)?.key ?? '';
+    const keyOf = (user = name) => parseRepeated(fetchResults(operation), user)?.key ?? '';
     const prefetch = (id: string, text: string, key = keyOf()) =>
       sendFrame({ op: 'answer', id, outcome: 'ok', more: false, ahead: { key, parts: 1 } }, rowsWith(0, text));
     const left = async () => {

@@ -34,6 +34,8 @@ export interface CallAnswer {
   body: Buffer;
   /** Id of the prefetched answer that this answer replaces. */
   insteadOf?: string;
+  /** True if the run says that the request would get the same answer again. */
+  isFinal: boolean;
 }
 
 export interface CallOptions {
@@ -284,8 +286,9 @@ function addPart({ pending }: Subscription, header: PartHeader, body: Buffer): v
 }
 
 async function toCallAnswer({ header, parts }: RawAnswer): Promise<CallAnswer> {
-  const { id, outcome, deflated = false, instead_of: insteadOf } = header;
-  return { id, outcome, body: await joinParts(parts, deflated), ...(insteadOf !== undefined && { insteadOf }) };
+  const { id, outcome, deflated = false, instead_of: insteadOf, final: isFinal = false } = header;
+  const body = await joinParts(parts, deflated);
+  return { id, outcome, body, isFinal, ...(insteadOf !== undefined && { insteadOf }) };
 }
 
 function isTimeout(error: unknown): boolean {

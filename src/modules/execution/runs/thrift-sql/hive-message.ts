@@ -4,36 +4,42 @@ import { createHash } from 'node:crypto';
 const NAME_AT = 8;
 const SEQUENCE_BYTES = 4;
 const CALL = 0x80010001;
-const FETCH = Buffer.from('FetchResults');
-const SEQUENCE_AT = NAME_AT + FETCH.length;
-const BODY_AT = SEQUENCE_AT + SEQUENCE_BYTES;
 
-/** A message that fetches rows of a result. */
-export interface Fetch {
-  /** Equal for repetitions of the fetch by the same user only. SHA-256 in hexadecimal, computed as in `thrift_prefetch.py`. */
+/** Calls that clients repeat until they have all rows of a result. */
+const REPEATED = ['FetchResults', 'GetOperationStatus'] as const;
+
+/** A call that a client may have sent before, with another sequence number. */
+export interface RepeatedCall {
+  name: (typeof REPEATED)[number];
+  /** Equal for repetitions of the call by the same user only. SHA-256 in hexadecimal, computed as in `thrift_prefetch.py`. */
   key: string;
   sequence: Buffer;
 }
 
-/** Returns null if the message is not a fetch. */
-export function parseFetch(message: Buffer, user: string): Fetch | null {
-  if (message.length < BODY_AT || message.readUInt32BE(0) !== CALL) return null;
-  if (message.readUInt32BE(4) !== FETCH.length || !isFetch(message)) return null;
+/** Returns null for every other message. */
+export function parseRepeated(message: Buffer, user: string): RepeatedCall | null {
+  if (message.length < NAME_AT || message.readUInt32BE(0) !== CALL) return null;
+  const name = REPEATED.find((repeated) => isNamed(message, repeated));
+  if (!name) return null;
+  const sequenceAt = NAME_AT + name.length;
+  const bodyAt = sequenceAt + SEQUENCE_BYTES;
   const key = createHash('sha256')
     .update(user)
     .update(Buffer.alloc(1))
-    .update(message.subarray(0, SEQUENCE_AT))
+    .update(message.subarray(0, sequenceAt))
     .update(Buffer.alloc(SEQUENCE_BYTES))
-    .update(message.subarray(BODY_AT))
+    .update(message.subarray(bodyAt))
     .digest('hex');
-  return { key, sequence: message.subarray(SEQUENCE_AT, BODY_AT) };
+  return { name, key, sequence: message.subarray(sequenceAt, bodyAt) };
 }
 
-/** Writes the sequence number into an answer, if it answers a fetch. */
-export function writeSequence(answer: Buffer, sequence: Buffer): void {
-  if (answer.length >= BODY_AT && isFetch(answer)) sequence.copy(answer, SEQUENCE_AT);
+/** Writes the sequence number of a call into an answer, if it answers such a call. */
+export function writeSequence(answer: Buffer, { name, sequence }: RepeatedCall): void {
+  if (isNamed(answer, name)) sequence.copy(answer, NAME_AT + name.length);
 }
 
-function isFetch(message: Buffer): boolean {
-  return message.subarray(NAME_AT, SEQUENCE_AT).equals(FETCH);
+function isNamed(message: Buffer, name: string): boolean {
+  const end = NAME_AT + name.length;
+  if (message.length < end + SEQUENCE_BYTES || message.readUInt32BE(4) !== name.length) return false;
+  return message.toString('latin1', NAME_AT, end) === name;
 }

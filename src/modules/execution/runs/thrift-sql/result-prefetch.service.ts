@@ -9,7 +9,7 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { joinParts } from '../channels/answer-body';
 import type { CallAnswer, CalledRun } from '../channels/run-calls.service';
 import { RunChannelsService } from '../channels/run-channels.service';
-import { type Fetch, writeSequence } from './hive-message';
+import { type RepeatedCall, writeSequence } from './hive-message';
 import { ResultPrefetchRepository } from './result-prefetch.repository';
 
 /** Bounds the frames that are read for one answer, with those in the same batches. A well-behaved job stays below it. */
@@ -29,10 +29,10 @@ export class ResultPrefetchService {
    * Claims the prefetched answer to a fetch. Returns null if there is none or its frames are no longer kept: the run still has the
    * answer and returns it when it is called. Throws a 500 if the answer cannot be decompressed.
    */
-  async claim(run: CalledRun, { key, sequence }: Fetch): Promise<Buffer | null> {
+  async claim(run: CalledRun, fetch: RepeatedCall): Promise<Buffer | null> {
     // A repeated request would get the next rows.
     if (currentContext()?.idempotency) return null;
-    const found = await this.repository.oldest(run.run_id, key);
+    const found = await this.repository.oldest(run.run_id, fetch.key);
     if (!found) return null;
     const frames = await this.channels.framesBetween(run.run_id, found, MAX_BYTES);
     const body = frames && (await bodyOf(frames, found.call_id));
@@ -41,7 +41,7 @@ export class ResultPrefetchService {
     if (!claimed) return null;
     // Acknowledging each claim would cost as much as a call. This is early enough for the run to continue prefetching.
     if (claimed.unacknowledged >= claimed.left) this.acknowledgeInBackground(run);
-    writeSequence(body, sequence);
+    writeSequence(body, fetch);
     return body;
   }
 
