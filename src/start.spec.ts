@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
 
 // The start file is built as the build does it, in front of a bundle of a few lines.
 describe('a start file', () => {
@@ -13,21 +12,19 @@ describe('a start file', () => {
   beforeEach(() => {
     dist = mkdtempSync(join(tmpdir(), 'start-'));
     mkdirSync(join(dist, 'bundle'));
-    buildSync({
-      entryPoints: [join(__dirname, 'start.ts')],
-      outfile: join(dist, 'program.js'),
-      bundle: true,
-      platform: 'node',
-    });
   });
   afterEach(() => rmSync(dist, { recursive: true, force: true }));
 
-  const bundle = (text: string) => writeFileSync(join(dist, 'bundle', 'program.js'), text);
+  const bundle = async (text: string) => {
+    const { bundleStart } = await import('../scripts/build/bundle.mjs');
+    writeFileSync(join(dist, 'bundle', 'program.js'), text);
+    await bundleStart(join(__dirname, 'start.ts'), dist, 'program');
+  };
   const run = (env: Record<string, string> = {}) =>
     execFileSync(process.execPath, [join(dist, 'program.js')], { encoding: 'utf8', env: { ...process.env, ...env } });
 
-  it('runs the bundle as a module, and caches the code that V8 compiled', () => {
-    bundle(`const late = () => require('./other');
+  it('runs the bundle as a module, and caches the code that V8 compiled', async () => {
+    await bundle(`const late = () => require('./other');
       console.log(__filename, __dirname, module.filename, late());`);
     writeFileSync(join(dist, 'bundle', 'other.js'), `module.exports = 'found';`);
     const file = join(dist, 'bundle', 'program.js');
@@ -38,11 +35,11 @@ describe('a start file', () => {
     expect(caches()).toHaveLength(1);
   });
 
-  it('ignores the cache of another bundle of the same length and a damaged cache, and keeps a single cache', () => {
-    bundle('console.log("one")');
+  it('ignores the cache of another bundle of the same length and a damaged cache, and keeps a single cache', async () => {
+    await bundle('console.log("one")');
     run();
     const first = caches();
-    bundle('console.log("two")');
+    await bundle('console.log("two")');
     expect(run()).toBe('two\n');
     const [second, ...others] = caches();
     expect([first.includes(String(second)), others]).toEqual([false, []]);
@@ -58,15 +55,15 @@ describe('a start file', () => {
     }
   });
 
-  it('has a trace of every error, even of one whose name cannot be read', () => {
-    bundle(`const error = new Error('lost');
+  it('has a trace of every error, even of one whose name cannot be read', async () => {
+    await bundle(`const error = new Error('lost');
       Object.defineProperty(error, 'name', { get() { throw new TypeError('no name'); } });
       console.log(error.stack);`);
     expect(run()).toMatch(/^Error\n +at .*program\.js/);
   });
 
-  it('runs if it may not write its folder, and if the cache is disabled', () => {
-    bundle('console.log("here")');
+  it('runs if it may not write its folder, and if the cache is disabled', async () => {
+    await bundle('console.log("here")');
     expect(run({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('here\n');
     writeFileSync(cacheFolder(), 'no folder');
     expect(run()).toBe('here\n');

@@ -72,22 +72,23 @@ export async function bundlePrograms(root) {
   await Promise.all([
     ...Object.keys(PROGRAMS).map((program) => assertAscii(join(outdir, `${program}.js`))),
     ...Object.keys(PROGRAMS).map((program) => shortenMap(join(outdir, `${program}.js.map`))),
-    ...Object.keys(PROGRAMS).map((program) => bundleStart(root, program)),
+    ...Object.keys(PROGRAMS).map((program) => bundleStart(join(compiled, 'start.js'), join(root, 'dist'), program)),
   ]);
 }
 
 /**
- * Makes dist/<program>.js, which knows the hash of its bundle: a start would need as long to hash it as to read it.
- * @param {string} root project folder
+ * Makes <dist>/<program>.js, which starts the bundle of the program and knows its hash: a start would need as long to hash a bundle as
+ * to read it.
+ * @param {string} start the compiled or uncompiled src/start.ts
+ * @param {string} dist
  * @param {string} program
  */
-async function bundleStart(root, program) {
-  const bundle = await readFile(join(root, 'dist', 'bundle', `${program}.js`));
+export async function bundleStart(start, dist, program) {
+  const bundle = await readFile(join(dist, 'bundle', `${program}.js`));
   await build({
     ...NODE,
-    absWorkingDir: root,
-    entryPoints: [{ out: program, in: join(root, 'dist', 'src', 'start.js') }],
-    outdir: join(root, 'dist'),
+    entryPoints: [start],
+    outfile: join(dist, `${program}.js`),
     define: { BUNDLE_HASH: JSON.stringify(createHash('sha256').update(bundle).digest('hex').slice(0, 16)) },
   });
 }
