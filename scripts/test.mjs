@@ -142,11 +142,10 @@ const PHASES = [
     needs: ['runtime', 'store-servers'],
     action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'runtime', 'stores', 'kerberos', 'build']),
   },
-  // Its tests wait for machines of clouds most of the time, so it does not take the room of others.
   {
     name: 'clouds',
     limit: 30 * MINUTE,
-    processes: 0,
+    processes: 2,
     after: ['build'],
     needs: ['runtime'],
     action: (step) => step.jest('clouds', ['--maxWorkers=2'], ['services', 'runtime', 'clouds', 'build']),
