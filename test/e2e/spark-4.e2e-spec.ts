@@ -122,13 +122,14 @@ describe('a cluster with the newest Spark', () => {
   });
 
   it('serves SQL to its own Beeline, whose driver asks for the state of the statement before each row', async () => {
-    await createUser(platform, 'ada', 'ADMIN', [platform.tenantId]);
-    const { token } = await (await clientOf(platform, 'ada')).post('/user/token', {});
+    const user = 'reader-of-spark-4';
+    await createUser(platform, user, 'ADMIN', [platform.tenantId]);
+    const { token } = await (await clientOf(platform, user)).post('/user/token', {});
     const id = await desk.start(clusterId, 'thrift', { job_type: 'THRIFT_SQL' });
     await desk.reached(id, ['RUNNING']);
     const runtime = { ...platform.runtime, ...spark };
     const path = `api/v1${desk.path}/job/${id}/thrift`;
-    const server = { runtime, baseUrl: platform.baseUrl, path, user: 'ada', token };
+    const server = { runtime, baseUrl: platform.baseUrl, path, user, token };
     const rows = await beeline(server, `select version() || ' ' || id from range(${ROWS}) order by id`);
     expect(rows.trim().split('\n')).toHaveLength(ROWS);
     expect(rows).toContain(`${spark.sparkVersion} `);
