@@ -96,7 +96,7 @@ page.ui = page.SwaggerUIBundle({
   plugins: [plugin],
   layout: 'BaseLayout',
   docExpansion: 'none',
-  // The list of all schemas would take as long to draw as all operations.
+  // Each operation shows its schemas, so the page has no list of them.
   defaultModelsExpandDepth: -1,
   deepLinking: true,
   displayOperationId: true,
