@@ -15,6 +15,7 @@ FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/
+COPY sdk/typescript/package.json sdk/typescript/
 RUN npm ci --ignore-scripts
 COPY src src
 COPY libs libs
