@@ -25,16 +25,20 @@ trap : TERM INT HUP
 echo $? >exit
 `;
 
+/** The files of `dir` for the requests (3) and the frames (4) of a run. The run cannot open them by name. */
+export const CHANNEL_FILES = ['requests', 'frames'];
+const CHANNEL = ' 3<requests 4>>frames';
+
 /** The files of `dir` that the wrapper makes. Without them a driver can be started in the folder again. */
 export const WRAPPER_FILES = ['started', 'pid', 'exit'];
 
 /**
  * Starts a driver whose streams are files of `dir`.
  * @param argv from {@link Sandbox.launch}
- * @param more further redirections
+ * @param hasChannel true to open {@link CHANNEL_FILES} for it, which exist
  */
-export function startDriver(dir: string, sandbox: Sandbox, argv: readonly string[], more = ''): ChildProcess {
-  return spawn('/bin/sh', ['-c', wrapper(more), 'run', dir, ...argv], {
+export function startDriver(dir: string, sandbox: Sandbox, argv: readonly string[], hasChannel: boolean): ChildProcess {
+  return spawn('/bin/sh', ['-c', wrapper(hasChannel ? CHANNEL : ''), 'run', dir, ...argv], {
     detached: true,
     stdio: 'ignore',
     env: sandbox.environment(),

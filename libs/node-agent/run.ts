@@ -29,6 +29,7 @@ import { assignmentText, handoverRefusal } from '../spark/warm-driver';
 import { BoundedLog } from './bounded-log';
 import type { ControlPlane } from './control-plane';
 import {
+  CHANNEL_FILES,
   DRIVER_FOLDERS,
   driverPaths,
   startDriver,
@@ -93,9 +94,6 @@ const EVENTS_INTERVAL_MS = 1_000;
 
 const MAX_PROPERTIES_BYTES = 1024 * 1024;
 const READ_TIMEOUT_MS = 10_000;
-
-/** File descriptors for requests (3) and frames (4). The run could not open these files by name. */
-const CHANNEL = ' 3<requests 4>>frames';
 
 const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
   stop: { outcome: 'stopped', reason: 'STOP_REQUESTED', message: 'The run was stopped on request.' },
@@ -410,13 +408,12 @@ export class Run {
     this.sandbox.chown('stdin', 'stdout', 'stderr');
     this.makeChannel(spec);
     const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
-    const child = startDriver(this.dir, this.sandbox, argv, this.journal.channel ? CHANNEL : '');
+    const child = startDriver(this.dir, this.sandbox, argv, this.journal.channel !== undefined);
     if (child.pid === undefined) {
       await this.exitOf(child);
       return;
     }
     this.follow(spec, child, identify(child.pid) ?? { pid: child.pid, startTime: '' });
-    this.openChannel()?.start();
   }
 
   /**
@@ -434,6 +431,7 @@ export class Run {
       if (spec.kind === 'raw-scala') this.journal.greets = true;
       this.sandbox.chownBox();
       writeAssignment(this.dir, assignmentText(command));
+      this.makeChannel(spec);
       this.journal.warm = 'handed-over';
       this.journal.cold_reason = null;
       // Without this record, a restarted agent would start the run again.
@@ -472,6 +470,7 @@ export class Run {
     const exited = this.exitOf(child);
     const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
     this.change({ state: 'running', pid: process.pid, deadline });
+    this.openChannel()?.start();
     this.info('Run started', { pid: process.pid, warm: String(this.journal.warm !== undefined) });
     void this.endOnFailure(exited.then((name) => this.childEnded(process.pid, name)));
   }
@@ -520,8 +519,7 @@ export class Run {
     if (this.journal.warm === 'handed-over') handOver(this.dir);
     for (let tries = 0; !startedProcess(this.dir) && tries < 100; tries++) await pause(20);
     this.process = startedProcess(this.dir);
-    if (!this.process) return this.finishProcess(null);
-    if (!isAlive(this.process)) return this.finishProcess(null);
+    if (!this.process || !isAlive(this.process)) return this.finishProcess(null);
     this.info('Run adopted from an earlier agent', { pid: this.process.pid });
     this.openChannel()?.start();
     if (this.journal.pid === null || this.journal.state === 'accepted') {
@@ -536,8 +534,8 @@ export class Run {
   /** Creates the files for the requests and the frames of an interactive run. */
   private makeChannel({ kind }: RunSpec): void {
     if (!INTERACTIVE_KINDS.includes(kind)) return;
-    for (const name of ['requests', 'frames']) closeSync(openSync(`${this.dir}/${name}`, 'a', 0o600));
-    this.sandbox.chown('requests', 'frames');
+    for (const name of CHANNEL_FILES) closeSync(openSync(`${this.dir}/${name}`, 'a', 0o600));
+    this.sandbox.chown(...CHANNEL_FILES);
     // The output of a notebook is stored for everyone who may see it. Other kinds return data to the caller, which must not change.
     this.journal.channel = kind === 'notebook' ? 'hiding' : 'plain';
     this.trySave();

@@ -17,7 +17,14 @@ import { getPriority, setPriority } from 'node:os';
 import type { DesiredWarmDrivers, RunSpec } from '../contracts/agent-protocol';
 import type { SparkRuntime } from '../spark/submit-command';
 import { coldReason, isSameKey, type WarmKey, warmDriverCommand, warmKeyOf } from '../spark/warm-driver';
-import { DRIVER_FOLDERS, driverPaths, startDriver, startedProcess, writeGenerated } from './driver-process';
+import {
+  CHANNEL_FILES,
+  DRIVER_FOLDERS,
+  driverPaths,
+  startDriver,
+  startedProcess,
+  writeGenerated,
+} from './driver-process';
 import { readJson, removeTrees, writeJson } from './files';
 import { availableMemoryMb, pressureOf } from './machine-load';
 import type { NodeLog } from './node-log';
@@ -258,11 +265,12 @@ export class WarmDrivers {
     });
     for (const file of command.files) writeGenerated(file);
     execFileSync('mkfifo', ['-m', '600', `${dir}/${PIPE}`, ...command.pipes], { timeout: 5_000 });
-    for (const name of ['stdin', 'stdout', 'stderr', ASSIGNMENT]) writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
+    const streams = ['stdin', 'stdout', 'stderr', ...CHANNEL_FILES];
+    for (const name of [...streams, ASSIGNMENT]) writeFileSync(`${dir}/${name}`, '', { mode: 0o600 });
     sandbox.chownBox();
-    sandbox.chown('stdin', 'stdout', 'stderr', ASSIGNMENT, PIPE);
+    sandbox.chown(...streams, ASSIGNMENT, PIPE);
     const argv = sandbox.launch('warm', command.argv, command.env, 'work', [PIPE, ASSIGNMENT]);
-    const child = startDriver(dir, sandbox, argv);
+    const child = startDriver(dir, sandbox, argv, true);
     // Without a listener, a failed start would end the agent.
     child.once('error', () => undefined);
     if (child.pid !== undefined && this.waitsForIdleness) lowerPriority(child.pid);

@@ -19,7 +19,7 @@ from collections import OrderedDict, deque
 from kernel_messages import encoded
 from kernel_process import PipeKernel, SocketKernel
 from run_channel import MAX_PAYLOAD_BYTES, RunChannel, close_to_others
-from spark_session import SPARK_ENDED
+from spark_session import SPARK_ENDED, HandedJvm
 
 NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
 PROGRAMS = {"python": "kernel_python.py", "sql": "kernel_sql.py"}
@@ -71,6 +71,8 @@ class Bridge:
         self.jars = jars
         self.folder = folder
         self.work = work
+        # The JVM of the first kernel, if it was started before the run. Each further kernel starts one of its own.
+        self.jvm = HandedJvm.of_run()
         self.kernel = None
         # The reason why there is no kernel, once one has died.
         self.died = None
@@ -281,6 +283,10 @@ class Bridge:
         self.end_requests(name, why)
         if kernel is not None:
             kernel.end()
+        jvm, self.jvm = self.jvm, None
+        if jvm is not None:
+            jvm.end()
+            HandedJvm.forget()
 
     def lose_kernel(self, why):
         """Responds to all further requests with the reason, until another kernel is started."""

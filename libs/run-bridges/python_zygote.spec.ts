@@ -1,8 +1,18 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../../test/harness/eventually';
 
 /** Python gained what the program needs in 3.9. */
 const hasPython = spawnSync('python3', ['-c', 'import os; os.pidfd_open']).status === 0;
@@ -107,5 +117,46 @@ const hasPython = spawnSync('python3', ['-c', 'import os; os.pidfd_open']).statu
       await new Promise((done) => setTimeout(done, 50));
     zygote.stdin?.end();
     expect((await ended)[1]).toBe('SIGKILL');
+  });
+
+  it('gives the channel to a program that serves a run, and ends as it does after the JVM has ended', async () => {
+    zygote.stdin?.end();
+    await once(zygote, 'exit');
+    const path = (name: string): string => `${folder}/${name}`;
+    writeFileSync(path('requests'), 'a request');
+    writeFileSync(path('python-serving'), readFileSync(path('python')));
+    const program = `
+import os, signal, sys, time
+answer = '%r to %s' % ((os.environ.get('PYTHONPATH'), signal.getsignal(signal.SIGTERM), sys.stdin.read()), os.pread(3, 99, 0).decode())
+os.write(4, answer.encode())
+while not os.path.exists('go'):
+    time.sleep(0.01)
+sys.exit(9)
+`;
+    writeFileSync(path('serve.py'), program);
+    const fds = [openSync(path('requests'), 'r'), openSync(path('frames'), 'a')];
+    const [stdout, stderr] = [openSync(path('stdout'), 'a'), openSync(path('stderr'), 'a')];
+    // The shell stands for the JVM, whose end is that of the input.
+    zygote = spawn('/bin/sh', ['-c', `python3 '${path('bridge/python_zygote.py')}' channel; exit $?`], {
+      cwd: path('work'),
+      env,
+      stdio: ['pipe', stdout, stderr, ...fds],
+    });
+    const asker = spawn('/bin/sh', [path('python-serving'), path('serve.py')], {
+      cwd: path('work'),
+      env: { ...env, PYTHONPATH: `${env['PYTHONPATH']}:/of/workers`, BRIDGE_PYTHONPATH: '/own' },
+      stdio: 'ignore',
+    });
+    const askerEnded = once(asker, 'exit');
+    const frames = (): string => readFileSync(path('frames'), 'utf8');
+    await eventually(() => frames() !== '', { what: 'an answer' });
+    expect(frames()).toBe("('/own', <Handlers.SIG_DFL: 0>, '') to a request");
+    expect(existsSync(path('bridge/serving'))).toBe(true);
+    zygote.stdin?.end();
+    expect(await askerEnded).toEqual([null, 'SIGKILL']);
+    writeFileSync(path('work/go'), '');
+    expect(execFileSync('cat', [path('bridge/answer')], { encoding: 'utf8', timeout: 20_000 })).toBe('9\n');
+    expect(readFileSync(path('bridge/served'), 'utf8')).toBe('9\n');
+    expect(existsSync(path('bridge/serving'))).toBe(false);
   });
 });

@@ -3,12 +3,21 @@
 import glob
 import importlib.util
 import os
+import select
 import signal
 import sys
 import threading
+import time
 
 # Exit code of a process whose Spark JVM has ended. The last line of its log has the reason.
 SPARK_ENDED = 70
+
+JVM_PID = "HANDED_JVM_PID"
+# Written by the parent of the JVM.
+JVM_CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jvm-code")
+# Maximum time until the exit code of the JVM is written, and until it ends after a signal; seconds.
+CODE_TIMEOUT = 2
+END_TIMEOUT = 4
 
 
 def find_pyspark():
@@ -84,6 +93,66 @@ def own_packages(folder):
     os.environ.update(PIP_TARGET=folder, PIP_UPGRADE="1", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
 
 
+class HandedJvm:
+    """A JVM that was started before the run was known, and that is no child of this process. It has the methods of a `Popen`."""
+
+    def __init__(self, pid):
+        try:
+            self._fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._fd = None
+
+    @classmethod
+    def of_run(cls):
+        """Returns the JVM that the environment names; None if the run has to start one."""
+        pid = os.environ.get(JVM_PID)
+        return None if pid is None else cls(int(pid))
+
+    @staticmethod
+    def forget():
+        """Lets the child processes of this one start a JVM of their own."""
+        for name in (JVM_PID, "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+            os.environ.pop(name, None)
+
+    def poll(self):
+        return None if not self._ends_within(0) else self._code()
+
+    def wait(self):
+        self._ends_within(None)
+        return self._code()
+
+    def end(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._ends_within(0):
+                return
+            try:
+                signal.pidfd_send_signal(self._fd, number)
+            except ProcessLookupError:
+                return
+            self._ends_within(END_TIMEOUT)
+
+    def _ends_within(self, seconds):
+        if self._fd is None:
+            return True
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1_000))
+
+    @staticmethod
+    def _code():
+        until = time.monotonic() + CODE_TIMEOUT
+        while not os.path.exists(JVM_CODE) and time.monotonic() < until:
+            time.sleep(0.01)
+        try:
+            with open(JVM_CODE) as file:
+                code = int(file.read())
+        except (OSError, ValueError):
+            return 1
+        # A JVM ends with such a code by itself after the signals that ask it to end.
+        is_signal = code > 128 and code - 128 not in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        return 128 - code if is_signal else code
+
+
 class SessionStart:
     """
     Starts a session in its own thread. `ended` is called with the reason once the JVM has ended. `log` is the descriptor for its log
@@ -115,7 +184,10 @@ class SessionStart:
             from pyspark.java_gateway import launch_gateway
             from pyspark.sql import SparkSession
 
-            SparkContext._ensure_initialized(gateway=launch_gateway(popen_kwargs={"stderr": self._log}))
+            gateway = launch_gateway(popen_kwargs={"stderr": self._log})
+            if gateway.proc is None:
+                gateway.proc = HandedJvm.of_run()
+            SparkContext._ensure_initialized(gateway=gateway)
             if self._ended is not None:
                 threading.Thread(target=self._watch, args=(SparkContext._gateway.proc,), daemon=True).start()
             self.session = SparkSession.builder.getOrCreate()

@@ -31,12 +31,15 @@ exec ${name} "$@"
   return { property: `${DRIVER_PYTHON}=${path}`, file: { path, content, isProgram: true } };
 }
 
+export const WARM_PYTHONS = ['apart', 'merged', 'serving'] as const;
+export type WarmPython = (typeof WARM_PYTHONS)[number];
+
 /**
  * Returns the program that takes the place of the driver's Python in a warm driver.
- * @param streams `merged` if the driver's stderr goes to its stdout, as Spark has it
+ * @param kind `merged` if the driver's stderr goes to its stdout, as Spark has it; `serving` for a program of `run-bridges` with a channel
  */
-export function warmPython(paths: { generated: string }, streams: 'apart' | 'merged' = 'apart'): string {
-  return streams === 'apart' ? driverPythonPath(paths) : `${driverPythonPath(paths)}-merged`;
+export function warmPython(paths: { generated: string }, kind: WarmPython = 'apart'): string {
+  return kind === 'apart' ? driverPythonPath(paths) : `${driverPythonPath(paths)}-${kind}`;
 }
 
 /** Returns the path of the wrapper of the driver's Python, the same for warm and cold drivers: jobs can see it. */

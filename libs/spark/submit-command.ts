@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
+import { type AcceleratorKind, INTERACTIVE_KINDS, type RunFile, type RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
@@ -83,6 +83,8 @@ export interface Handover {
   before: string[];
   /** Options of the JVM that are only its system properties. */
   javaOptions: string[];
+  /** True if Spark runs as a shell, whose log has only warnings. */
+  isShell: boolean;
 }
 
 /**
@@ -202,13 +204,17 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const read = properties.length > 0 ? properties : [setup.sparkDefaults];
   const python = pythonOf((key) => propertyOf(key, conf, read), { ...baseEnvironment(runtime, paths.home), ...runEnv });
   const program = programOf(spec, setup, argv.slice(1), python);
-  if (program.isWhole) argv.splice(0);
-  argv.push(...program.argv);
+  argv.splice(0, argv.length, ...withProgram(argv, program));
   files.push(...program.files);
   const beside = besideDriver(spec, setup);
   files.push(...beside.files);
   const runOptions = [...lists.flatMap((one) => one.javaOptions), ...program.javaOptions];
-  const handover: Handover = { arguments: argv.slice(1), before: beside.argv, javaOptions: runOptions };
+  const handover: Handover = {
+    arguments: argv.slice(1),
+    before: beside.argv,
+    javaOptions: runOptions,
+    isShell: isShell(spec),
+  };
   argv.unshift(...beside.argv);
   const javaOptions = [...driverJavaOptions(runtime, paths), ...runOptions];
   const env = {
@@ -250,6 +256,8 @@ export function driverJavaOptions({ classArchive }: SparkRuntime, { tmp, home, w
 /** The end of the command line, and what the program needs besides. */
 interface Program {
   argv: string[];
+  /** Options of `spark-submit` that precede the user's, which win. */
+  first?: string[];
   files: GeneratedFile[];
   javaOptions: string[];
   stdin: string;
@@ -307,6 +315,15 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
     case 'notebook':
       return kernelProgram(spec, setup, options);
   }
+}
+
+/** Returns a whole command line from that of `spark-submit` with its options. */
+function withProgram([submit = '', ...options]: readonly string[], { isWhole, first = [], argv }: Program): string[] {
+  return isWhole ? argv : [submit, ...first, ...options, ...argv];
+}
+
+function isShell({ kind }: RunSpec): boolean {
+  return kind === 'raw-scala' || INTERACTIVE_KINDS.includes(kind);
 }
 
 /** Returns the text of the one file that Spark reads. If the user names a file, Spark skips the node's defaults, and so does this. */
@@ -538,42 +555,51 @@ function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly st
     max_request_concurrency: served.max_request_concurrency,
     idle_timeout_sec: served.idle_timeout_sec,
   });
-  const bridge = bridgeCommand(['function_bridge.py', description], options, setup);
-  return {
-    ...bridge,
-    files: [...bridge.files, ...files, { path: description, content }],
-    javaOptions: [],
-    stdin: '',
-    isWhole: true,
-  };
+  const isInstalling = served.requirements !== null || requirementsFile !== null;
+  const bridge = servingProgram(['function_bridge.py', description], options, setup, isInstalling);
+  return { ...bridge, files: [...bridge.files, ...files, { path: description, content }] };
 }
 
 function thriftProgram(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
   const description = `${setup.paths.generated}/thrift.json`;
   const content = JSON.stringify({ idle_timeout_sec: spec.sql_idle_timeout_sec ?? null });
-  // Precedes the user's options, which win. The tables are those of a metastore, even if only the run's own.
-  const withTables = ['--conf', 'spark.sql.catalogImplementation=hive', ...options];
-  const bridge = bridgeCommand(['thrift_bridge.py', description], withTables, setup);
-  return {
-    ...bridge,
-    files: [...bridge.files, { path: description, content }],
-    javaOptions: [],
-    stdin: '',
-    isWhole: true,
-  };
+  // The tables are those of a metastore, even if only the run's own.
+  const first = ['--conf', 'spark.sql.catalogImplementation=hive'];
+  const bridge = servingProgram(['thrift_bridge.py', description], [...first, ...options], setup, false);
+  return { ...bridge, first, files: [...bridge.files, { path: description, content }] };
 }
 
 function kernelProgram({ kernel }: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
   if (!kernel) throw new SubmitError('A notebook run needs the language of its kernel.');
-  const program = { javaOptions: [], stdin: '', isWhole: true };
   const { language } = kernel;
-  if (language !== 'scala') return { ...program, ...bridgeCommand(['kernel_bridge.py', language], options, setup) };
+  if (language !== 'scala') return servingProgram(['kernel_bridge.py', language], options, setup, true);
   const { scalaKernel } = setup.runtime;
   if (scalaKernel === null) throw new SubmitError('The notebook is in Scala, but this node has no kernel for Scala.');
+  const program = servingProgram(['kernel_bridge.py', language, scalaKernel], options, setup, true);
+  return { ...program, javaOptions: [COMPILES_WITH_CLASS_PATH] };
+}
+
+/**
+ * Returns a program of `run-bridges` that serves a run with a channel. It calls `spark-submit`, or is the Python driver of a driver that
+ * waits.
+ * @param isInstalling true if it can install packages of the run, which the Python workers of the JVM find, too
+ */
+function servingProgram(
+  words: [string, ...string[]],
+  options: readonly string[],
+  setup: SubmitSetup,
+  isInstalling: boolean,
+): Program {
+  const { argv, env, files } = bridgeCommand(words, options, setup);
+  const program = { files, javaOptions: [], stdin: '' };
+  if (!setup.isWarm) return { ...program, argv, env, isWhole: true };
+  const { paths, nodeEnv } = setup;
+  const own = nodeEnv['PYTHONPATH'] ?? '';
+  const workers = [isInstalling ? `${paths.work}/site-packages` : '', own].filter((entry) => entry !== '').join(':');
   return {
     ...program,
-    ...bridgeCommand(['kernel_bridge.py', language, scalaKernel], options, setup),
-    javaOptions: [COMPILES_WITH_CLASS_PATH],
+    argv: ['--conf', `${DRIVER_PYTHON}=${warmPython(paths, 'serving')}`, ...argv.slice(1)],
+    env: { ...env, ...(workers === '' ? {} : { PYTHONPATH: workers }), BRIDGE_PYTHONPATH: own },
   };
 }
 

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { plainRunSpec, plainSubmitSetup } from '../../test/harness/run-spec';
@@ -27,7 +27,7 @@ describe('coldReason', () => {
   });
 
   it.each<[Partial<RunSpec>, string]>([
-    [{ kind: 'notebook' }, 'Runs of its kind start a process of their own.'],
+    [{ kind: 'notebook', kernel: { language: 'scala' } }, 'The kernel of Scala starts a JVM of its own.'],
     [{ driver_java_options: '-Xss4m' }, 'It sets options of the JVM of its driver.'],
     [{ driver_java_options: '', driver_class_path: '/jars/*' }, 'It sets options of the JVM of its driver.'],
     [{ driver_library_path: '/native' }, 'It sets options of the JVM of its driver.'],
@@ -60,6 +60,14 @@ describe('handoverRefusal', () => {
     },
   );
 
+  it('names the Python of a program that serves a run, which Spark does not choose', () => {
+    const conf = ['spark.pyspark.python=/mine'];
+    const change = { kind: 'notebook' as const, application: null, kernel: { language: 'python' as const }, conf };
+    const command = submitCommand(spec(change), { ...setup, isWarm: true });
+    expect(handoverRefusal(spec(change), setup, command)).toBe('It sets the Spark property spark.pyspark.python.');
+    expect(refusal({ conf })).toBeNull();
+  });
+
   it('refuses a key that could be another one', () => {
     expect(refusal({}, { properties: ['spark.driver.extraJavaOption\\u0073=-Dmine=1'] })).toMatch(
       /^It sets the Spark property /,
@@ -89,6 +97,7 @@ describe('assignmentText', () => {
     const records = assignmentText(submitCommand(spec(change), setup)).split('\0');
     expect(records).toContain('EMINE=a=b\nc');
     expect(records).toContain('Dscala.usejavacp=true');
+    expect(records).toContain('I');
     expect(records.slice(-6)).toEqual([
       'A--class',
       'Aorg.apache.spark.repl.Main',
@@ -98,6 +107,32 @@ describe('assignmentText', () => {
       '',
     ]);
     expect(records).not.toContain('A/spark/bin/spark-submit');
+  });
+
+  it('makes a program that serves a run the Python of the driver', () => {
+    const nodeEnv = { PYTHONPATH: '/of/the/node' };
+    const change = { kind: 'notebook' as const, application: null, kernel: { language: 'python' as const } };
+    const warm = { ...setup, nodeEnv, isWarm: true };
+    const records = assignmentText(submitCommand(spec(change), warm)).split('\0');
+    expect(records.slice(-5)).toEqual([
+      'A--conf',
+      'Aspark.pyspark.driver.python=/run/generated/driver-python-serving',
+      'A/run/generated/bridge/kernel_bridge.py',
+      'Apython',
+      '',
+    ]);
+    // The workers of the JVM find what is installed for the run; the program adds that to its own path by itself.
+    expect(records).toContain('EPYTHONPATH=/run/work/site-packages:/of/the/node');
+    expect(records).toContain('EBRIDGE_PYTHONPATH=/of/the/node');
+    // Later kernels start Spark by themselves.
+    expect(records.find((record) => record.startsWith('EPYSPARK_SUBMIT_ARGS='))).toMatch(/ pyspark-shell$/);
+  });
+
+  it('lets the options of a SQL server win over those of its kind', () => {
+    const change = { kind: 'thrift' as const, application: null, conf: ['spark.sql.catalogImplementation=in-memory'] };
+    const { handover } = submitCommand(spec(change), { ...setup, isWarm: true });
+    const settings = handover?.arguments.filter((word) => word.startsWith('spark.sql.catalogImplementation='));
+    expect(settings).toEqual(['spark.sql.catalogImplementation=hive', 'spark.sql.catalogImplementation=in-memory']);
   });
 
   it('has a file whose name only a system property can express', () => {
@@ -169,6 +204,22 @@ describe('warmDriverCommand', () => {
         '--name',
         "it's",
       ]);
+      const ended = (script: string): number | null => {
+        writeFileSync(`${folder}/java/bin/java`, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+        const options = { env: { ...process.env, ...env }, timeout: 20_000 };
+        return spawnSync(program?.path ?? '', ['org.apache.spark.deploy.SparkSubmit'], options).status;
+      };
+      mkdirSync(`${folder}/bridge`);
+      expect(ended('exit 7')).toBe(7);
+      expect(ended('kill -KILL $$')).toBe(137);
+      // A program that serves the run has ended before the JVM, or ends after it.
+      writeFileSync(`${folder}/bridge/served`, '5\n');
+      expect(ended('exit 143')).toBe(5);
+      execFileSync('mkfifo', [`${folder}/bridge/answer`]);
+      const serving = `${folder}/bridge/serving`;
+      writeFileSync(serving, '');
+      expect(ended(`(sleep 0.2; echo 6 >'${folder}/bridge/answer') & exit 143`)).toBe(6);
+      expect(readFileSync(`${folder}/bridge/jvm-code`, 'utf8')).toBe('143\n');
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,5 +1,5 @@
-import type { RunKind, RunSpec } from '../contracts/agent-protocol';
-import { warmPython } from './driver-python';
+import { INTERACTIVE_KINDS, type RunKind, type RunSpec } from '../contracts/agent-protocol';
+import { WARM_PYTHONS, warmPython } from './driver-python';
 import { LAST_CLASS_PATH } from './mounts';
 import { propertyKeys } from './properties-text';
 import { bridgeFiles } from './run-bridges';
@@ -20,9 +20,6 @@ const JAR = 'warm-driver.jar';
 const SUBMIT_CLASS = 'org.apache.spark.deploy.SparkSubmit';
 const WARM_CLASS = 'org.apache.spark.warm.WarmDriver';
 const LAUNCHER_CLASS = 'org.apache.spark.launcher.Main';
-
-/** The kinds of runs whose first process is the JVM of the driver. */
-const WARM_KINDS: readonly RunKind[] = ['python', 'jar', 'raw-scala', 'sql'];
 
 /** Their code runs in the JVM, so the programs that it starts inherit the environment that the JVM was started with. */
 const KINDS_IN_JVM: readonly RunKind[] = ['jar', 'raw-scala'];
@@ -78,7 +75,7 @@ export function isSameKey(one: WarmKey, other: WarmKey): boolean {
 
 /** Returns why a run needs a driver that is started for it, as far as the control plane's request shows; null if it does not. */
 export function coldReason(spec: RunSpec): string | null {
-  if (!WARM_KINDS.includes(spec.kind)) return 'Runs of its kind start a process of their own.';
+  if (spec.kernel?.language === 'scala') return 'The kernel of Scala starts a JVM of its own.';
   if ([spec.driver_java_options, spec.driver_library_path, spec.driver_class_path].some((option) => option))
     return 'It sets options of the JVM of its driver.';
   if (spec.principal !== null || spec.keytab !== null || spec.keytab_file !== undefined)
@@ -97,7 +94,10 @@ export function handoverRefusal(spec: RunSpec, setup: SubmitSetup, { handover }:
   // The key of the driver has the heap of the run's own properties, but not that of a file.
   const own = spec.conf.map(propertyKey).filter((key) => key !== DRIVER_MEMORY);
   const keys = [...setup.properties, setup.sparkDefaults].flatMap(propertyKeys).concat(own);
-  const key = keys.find(isReadOnce);
+  // Programs that serve runs start without Spark, which therefore does not choose their Python.
+  const isRefused = (key: string): boolean =>
+    isReadOnce(key) || (INTERACTIVE_KINDS.includes(spec.kind) && key.startsWith('spark.pyspark.'));
+  const key = keys.find(isRefused);
   return key === undefined ? null : `It sets the Spark property ${key}.`;
 }
 
@@ -140,7 +140,7 @@ export function warmDriverCommand(
   const bridges = bridgeFiles('rehearsal.py', paths.generated);
   const folder = `${paths.generated}/bridge`;
   const pipes = ['ask', 'answer'].map((name) => `${folder}/${name}`);
-  const shims = (['apart', 'merged'] as const).map((streams) => warmPython(paths, streams));
+  const shims = WARM_PYTHONS.map((kind) => warmPython(paths, kind));
   const settings = {
     PIPE: handover.pipe,
     ASSIGNMENT: handover.assignment,
@@ -178,7 +178,7 @@ export function warmDriverCommand(
     files: [
       ...bridges.files,
       ...shims.map((path) => ({ path, content: shimText(folder), isProgram: true })),
-      { path: `${javaHome}/bin/java`, content: javaText(runtime.javaHome, jar), isProgram: true },
+      { path: `${javaHome}/bin/java`, content: javaText(runtime.javaHome, jar, folder), isProgram: true },
     ],
     notes: [],
     pipes,
@@ -197,13 +197,18 @@ export function assignmentText({ env, handover }: SubmitCommand): string {
     ...Object.entries(env).map(([name, value]) => `E${name}=${value}`),
     ...properties.map((property) => `D${property}`),
     ...(handover.before.length > 0 ? [...handover.before, '/bin/true'] : []).map((word) => `B${word}`),
+    ...(handover.isShell ? ['I'] : []),
     ...handover.arguments.map((word) => `A${word}`),
   ];
   return records.map((record) => `${record.replaceAll('\0', '')}\0`).join('');
 }
 
-/** `spark-submit` calls it as `java`, once to make the command line and once to run it. */
-function javaText(javaHome: string, jar: string): string {
+/**
+ * `spark-submit` calls it as `java`, once to make the command line and once to run it. It stays the parent of the JVM, whose end is not
+ * that of a program which serves the run: a kernel can be restarted, and others say why they end. The channel of the run is not left open
+ * in it, because the code of the run could open it here.
+ */
+function javaText(javaHome: string, jar: string, folder: string): string {
   return `#!/bin/sh
 real=${shellQuoted(javaHome)}
 for word do
@@ -218,7 +223,22 @@ for word do
   if [ "$word" = ${SUBMIT_CLASS} ]; then word=${WARM_CLASS}; fi
   set -- "$@" "$word"
 done
-exec "$JAVA_HOME/bin/java" "$@"
+trap : TERM INT HUP
+# A shell lets the processes that it does not wait for ignore these signals, and takes their input.
+env --default-signal=INT,QUIT "$JAVA_HOME/bin/java" "$@" <&0 &
+java=$!
+exec 3<&- 4>&-
+while :; do
+  wait "$java"
+  code=$?
+  # A signal to this process ends the waiting, too.
+  kill -0 "$java" 2>/dev/null || break
+done
+trap '' TERM INT HUP
+cd ${shellQuoted(folder)} || exit "$code"
+echo "$code" >jvm-code.new && mv jvm-code.new jvm-code
+if [ -e serving ]; then read -r code <answer; elif [ -e served ]; then read -r code <served; fi
+exit "$code"
 `;
 }
 

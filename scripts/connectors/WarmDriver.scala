@@ -1,6 +1,6 @@
 package org.apache.spark.warm
 
-import java.io.{File, FileInputStream}
+import java.io.{File, FileDescriptor, FileInputStream}
 import java.lang.ProcessBuilder.Redirect
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
@@ -10,6 +10,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkEnv
 import org.apache.spark.api.python.PythonUtils
 import org.apache.spark.deploy.SparkSubmit
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.Utils
 
@@ -21,14 +22,16 @@ import org.apache.spark.util.Utils
  * It learns its folders from variables that start with `WARM_DRIVER_`, which are gone once a run is handed over:
  * `PIPE`, a named pipe with one byte once there is a run; `ASSIGNMENT`, the file that describes the run; `READY`, the file that
  * it creates when it waits; `EMPTIED`, the folders that the rehearsal may leave files in; `JAR`, the jar with this class; `PYTHON`
- * and `ZYGOTE`, the interpreter and the program that forks Python drivers.
+ * and `ZYGOTE`, the interpreter and the program that forks Python drivers. Descriptors 3 and 4 are the files of the run's channel. The
+ * program opens them, and the JVM closes them before there is a run, because the code of the run could open what the JVM has open.
  *
  * An assignment is a sequence of records that end in NUL: `E<name>=<value>` is a variable, `D<name>=<value>` a system property, `B<word>` a
- * word of a program that runs first, `A<word>` an argument of `spark-submit`.
+ * word of a program that runs first, `A<word>` an argument of `spark-submit`, and `I` says that the log has only what Spark's shells log.
  */
 object WarmDriver {
   private val Prefix = "WARM_DRIVER_"
   private val ClassPath = "java.class.path"
+  private val Channel = Seq(3, 4)
 
   /** Set by the JVM and a library when they are first used, and not again. */
   private val SetOnce = Seq("jetty.git.hash", "user.timezone")
@@ -39,6 +42,7 @@ object WarmDriver {
     val loader = Thread.currentThread().getContextClassLoader
     startZygote(settings)
     SparkSubmit.main(rehearsal)
+    Channel.foreach(closeInherited)
     forgetRehearsal()
     settings.emptied.foreach(empty)
     restore(properties, settings.jar)
@@ -50,6 +54,8 @@ object WarmDriver {
     setEnvironment(run.environment)
     run.properties.foreach { case (name, value) => System.setProperty(name, value) }
     System.setProperty("sun.java.command", (SparkSubmit.getClass.getName.stripSuffix("$") +: run.arguments).mkString(" "))
+    // The rehearsal has set up logging as a job needs it.
+    if (run.isShell) new ShellLog().begin()
     runFirst(run.before)
     SparkSubmit.main(run.arguments.toArray)
   }
@@ -72,7 +78,7 @@ object WarmDriver {
         Paths.get(required("READY")),
         required("EMPTIED").split(':').map(new File(_)).toSeq,
         required("JAR"),
-        for (python <- setting("PYTHON"); program <- setting("ZYGOTE")) yield Seq(python, program))
+        for (python <- setting("PYTHON"); program <- setting("ZYGOTE")) yield Seq(python, program, "channel"))
     }
   }
 
@@ -80,7 +86,12 @@ object WarmDriver {
       environment: Seq[(String, String)],
       properties: Seq[(String, String)],
       before: Seq[String],
-      arguments: Seq[String])
+      arguments: Seq[String],
+      isShell: Boolean)
+
+  private class ShellLog extends Logging {
+    def begin(): Unit = initializeForcefully(isInterpreter = true, silent = false)
+  }
 
   private object Assignment {
     def read(file: File): Assignment = {
@@ -90,7 +101,7 @@ object WarmDriver {
         val at = record.indexOf('=')
         record.take(at) -> record.drop(at + 1)
       }
-      Assignment(pairs('E'), pairs('D'), of('B'), of('A'))
+      Assignment(pairs('E'), pairs('D'), of('B'), of('A'), of('I').nonEmpty)
     }
   }
 
@@ -106,6 +117,13 @@ object WarmDriver {
     val builder = new ProcessBuilder(command: _*).redirectOutput(Redirect.INHERIT).redirectError(Redirect.INHERIT)
     builder.environment().put("PYTHONPATH", PythonUtils.sparkPythonPath)
     builder.start()
+  }
+
+  /** Spark opens the package. */
+  private def closeInherited(number: Int): Unit = {
+    val made = classOf[FileDescriptor].getDeclaredConstructor(Integer.TYPE)
+    made.setAccessible(true)
+    new FileInputStream(made.newInstance(Integer.valueOf(number))).close()
   }
 
   private def forgetRehearsal(): Unit = {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RecordReader, RecordWriter } from '../../libs/node-agent/channel-files';
 import { eventually } from '../harness/eventually';
+import { kernelMessage } from '../harness/kernel-messages';
 import { preparedRuntime } from '../harness/prepared-runtime';
 import { ENDLESS_JOB } from './harness/notebooks';
 
@@ -119,8 +120,7 @@ function ask(request: object): void {
 }
 
 function message(msgId: string, type: string, code: string): void {
-  const header = { msg_id: msgId, msg_type: type, version: '5.3' };
-  ask({ op: 'message', generation: 9, message: { header, parent_header: {}, metadata: {}, content: { code } } });
+  ask({ op: 'message', generation: 9, message: kernelMessage(msgId, type, code) });
 }
 
 const execute = (msgId: string, code: string) => message(msgId, 'execute_request', code);

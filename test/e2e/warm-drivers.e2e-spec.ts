@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startedProcess } from '../../libs/node-agent/driver-process';
@@ -39,6 +40,26 @@ print(json.dumps({
 }))
 print('to stderr', file=sys.stderr)
 `;
+
+/** Lists the files of the run's channel that code of a cell can open, in whichever process. */
+const OPENED_CHANNELS = `
+import glob, os
+def opened(path):
+    try:
+        return os.path.basename(os.readlink(path)) in ('requests', 'frames')
+    except OSError:
+        return False
+[path for path in glob.glob('/proc/[0-9]*/fd/*') if opened(path)]`;
+
+/** Names where the kernel and the Python workers of its JVM look for packages that are installed for the run. */
+const PATHS = `
+import os, sys
+def first(_):
+    import os
+    return os.environ['PYTHONPATH'].split(':')
+work = os.getcwd()
+own = [os.path.relpath(path, work) for path in os.environ['PYTHONPATH'].split(':')]
+own + sorted({os.path.relpath(path, work) for path in spark.sparkContext.parallelize([1], 1).flatMap(first).collect() if path.startswith(work)})`;
 
 /** Returns what the probe has found without what differs between any two runs: folders, ports, times and random names. */
 function withoutChance(run: EndedRun, dir: string): Record<string, unknown> {
@@ -142,6 +163,68 @@ object App {
     const run = done(await node.run({ kind: 'jar', class_name: 'App', arguments: ['it', 'counts'], application }));
     expect(run.started_warm).toBe(true);
     expect(run.stdout).toBe('it counts 42\n');
+  });
+
+  const notebook = { kind: 'notebook' as const, application: null, kernel: { language: 'python' as const } };
+
+  it('becomes a kernel, which outlives its JVM and shows nobody its channel', async () => {
+    await node.warmUp();
+    const { value, ended } = await node.serve(notebook, async (served) => {
+      await served.frame(({ state }) => state === 'idle', 'a kernel');
+      const sum = await served.cell('spark.range(10).count()');
+      const opened = await served.cell(OPENED_CHANNELS);
+      const paths = await served.cell(PATHS);
+      const killed = await served.cell(
+        'import os; os.kill(int(os.environ["HANDED_JVM_PID"]), 9); import time; time.sleep(9)',
+      );
+      const dead = await served.frame(({ state }) => state === 'dead', 'the end of the kernel');
+      served.send({ op: 'restart', generation: 2 });
+      await served.frame(({ state, generation }) => state === 'idle' && generation === 2, 'another kernel');
+      const again = await served.cell('spark.range(11).count(), "HANDED_JVM_PID" in __import__("os").environ', 2);
+      return { sum, opened, paths, killed, why: dead.reason, again };
+    });
+    expect(value).toEqual({
+      sum: '10',
+      opened: '[]',
+      paths: "['site-packages', 'site-packages']",
+      killed: expect.stringMatching(/^KernelDied: /),
+      why: 'The kernel ended. The JVM of Spark ended (SIGKILL). Its node may lack memory.',
+      again: '(11, False)',
+    });
+    expect(ended).toMatchObject({ outcome: 'stopped', exit_code: 0, started_warm: true });
+    expect(ended.stderr).not.toContain('rehearsal');
+  });
+
+  it('becomes a function', async () => {
+    const source = 'def twice(event):\n    return spark.range(event["n"] * 2).count()\n';
+    const zip = `${node.dir}/scripts/project.zip`;
+    const make = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").writestr("main.py", sys.argv[2])';
+    execFileSync(node.runtime.python, ['-c', make, zip, source]);
+    const served = {
+      project: { kind: 'uri' as const, index: 0, name: 'project.zip', uri: zip },
+      ...{ script: 'main.py', name: 'twice', requirements_file: null, requirements: null },
+      ...{ max_request_concurrency: 1, idle_timeout_sec: null },
+    };
+    await node.warmUp();
+    const { value, ended } = await node.serve(
+      { kind: 'function', application: null, function: served },
+      async (run) => {
+        await run.frame(({ op }) => op === 'ready', 'a function');
+        run.send({ op: 'call', id: 'one', timeout_ms: 60_000 }, '{"n": 21}');
+        return run.frame(({ op }) => op === 'answer', 'an answer');
+      },
+    );
+    expect(value).toMatchObject({ id: 'one', outcome: 'ok', body: '42' });
+    expect(ended).toMatchObject({ outcome: 'stopped', exit_code: 0, started_warm: true });
+  });
+
+  it('becomes a SQL server, and ends as one', async () => {
+    await node.warmUp();
+    const server = { kind: 'thrift' as const, application: null, sql_idle_timeout_sec: 1 };
+    const run = node.accept({ driver_memory: '512m', ...server });
+    const ended = done(await node.end(run));
+    expect(ended).toMatchObject({ exit_code: 0, started_warm: true });
+    expect(ended.stdout).toContain('The server received no calls for 1 seconds.');
   });
 
   // Its rehearsal had a secret of its own, with which the master would refuse it.

@@ -25,6 +25,7 @@ import { WarmDrivers } from '../../libs/node-agent/warm-drivers';
 import type { SparkRuntime } from '../../libs/spark/submit-command';
 import { eventually } from './eventually';
 import { preparedRuntime } from './prepared-runtime';
+import { RunChannels, type ServedRun } from './run-channels';
 import { plainRunSpec } from './run-spec';
 
 const RUN_DEADLINE_MS = 300_000;
@@ -57,6 +58,7 @@ export class SparkNode {
   private readonly log: NodeLog;
   private readonly daemons: Daemons;
   private observed: ObservedDaemons | null = null;
+  private readonly channels = new RunChannels();
   private runs = 0;
 
   constructor(change: Partial<SparkRuntime> = {}, confinement: Confinement = { kind: 'none' }) {
@@ -92,7 +94,7 @@ export class SparkNode {
       ...{ owner, runtime, sandboxes, env, log },
       sparkSecret: () => this.daemons.sparkSecret,
       logLimit: () => 2 ** 30,
-      controlPlane: takesLogs(),
+      controlPlane: takesLogs(this.channels),
       changed: () => undefined,
       takeWarmDriver: (spec) => this.warmDrivers.take(spec),
       discardWarmDriver: (driver) => this.warmDrivers.discardTaken(driver),
@@ -162,6 +164,27 @@ export class SparkNode {
     return { ...run.report, stdout: read('stdout'), stderr: read('stderr') };
   }
 
+  /** Runs what serves requests while `use` needs it, and stops it then. */
+  async serve<T>(
+    change: Partial<RunSpec>,
+    use: (served: ServedRun, run: Run) => Promise<T>,
+  ): Promise<{ value: T; ended: EndedRun }> {
+    const run = this.accept({ driver_memory: '512m', ...change });
+    const ended = this.end(run);
+    const tooEarly = ended.then((end): never => {
+      throw new Error(`The run ended: ${end.reason}: ${end.message}\n${end.stderr.slice(-4_000)}`);
+    });
+    tooEarly.catch(() => undefined);
+    try {
+      const value = await Promise.race([use(this.channels.of(run.id), run), tooEarly]);
+      run.stop('stop', 20_000);
+      return { value, ended: await ended };
+    } finally {
+      run.stop('stop', 0);
+      await ended;
+    }
+  }
+
   /** Returns the files below the node's folder that hold one of the texts. */
   filesWith(...texts: string[]): string[] {
     const names = readdirSync(this.dir, { recursive: true, encoding: 'utf8' }).map((name) => join(this.dir, name));
@@ -223,11 +246,11 @@ export function strictestConfinement(): Confinement {
   return bubblewrap === null ? { kind: 'none' } : { kind: 'namespaces', bubblewrap };
 }
 
-/** A control plane that only accepts logs, which is enough for a run without workspace files. */
-function takesLogs(): ControlPlane {
+/** A control plane that only accepts logs and has channels, which is enough for a run without workspace files. */
+function takesLogs({ calls }: RunChannels): ControlPlane {
   const sendLog = (_path: string, offset: number, chunk: Buffer): Promise<number> =>
     Promise.resolve(offset + chunk.length);
-  return { sendLog, lastContact: performance.now() } as unknown as ControlPlane;
+  return { sendLog, ...calls, lastContact: performance.now() } as unknown as ControlPlane;
 }
 
 /** Returns the content of a file; empty for a folder or a file that was just removed. */
