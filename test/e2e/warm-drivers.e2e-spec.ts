@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startedProcess } from '../../libs/node-agent/driver-process';
 import { identify } from '../../libs/node-agent/processes';
+import { executeStatement, fetchResults, handleIn, openSession } from '../harness/hive-messages';
 import { done, SparkNode, strictestConfinement, type EndedRun } from '../harness/spark-node';
 import { compileJar } from './harness/jobs';
 
@@ -210,21 +211,25 @@ object App {
       { kind: 'function', application: null, function: served },
       async (run) => {
         await run.frame(({ op }) => op === 'ready', 'a function');
-        run.send({ op: 'call', id: 'one', timeout_ms: 60_000 }, '{"n": 21}');
-        return run.frame(({ op }) => op === 'answer', 'an answer');
+        return (await run.call('{"n": 21}')).toString();
       },
     );
-    expect(value).toMatchObject({ id: 'one', outcome: 'ok', body: '42' });
+    expect(value).toBe('42');
     expect(ended).toMatchObject({ outcome: 'stopped', exit_code: 0, started_warm: true });
   });
 
   it('becomes a SQL server, and ends as one', async () => {
     await node.warmUp();
-    const server = { kind: 'thrift' as const, application: null, sql_idle_timeout_sec: 1 };
-    const run = node.accept({ driver_memory: '512m', ...server });
-    const ended = done(await node.end(run));
-    expect(ended).toMatchObject({ exit_code: 0, started_warm: true });
-    expect(ended.stdout).toContain('The server received no calls for 1 seconds.');
+    const server = { kind: 'thrift' as const, application: null, sql_idle_timeout_sec: 2 };
+    const { value, ended } = await node.serve(server, async (served) => {
+      await served.frame(({ op }) => op === 'ready', 'a SQL server');
+      const session = handleIn(await served.call(openSession()));
+      const operation = handleIn(await served.call(executeStatement(session, "SELECT repeat('42 ', 3) AS answer")));
+      return (await served.call(fetchResults(operation))).toString('latin1');
+    });
+    expect(value).toContain('42 42 42');
+    expect(done(ended)).toMatchObject({ exit_code: 0, started_warm: true });
+    expect(ended.stdout).toContain('The server received no calls for 2 seconds.');
   });
 
   // Its rehearsal had a secret of its own, with which the master would refuse it.

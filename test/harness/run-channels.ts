@@ -14,17 +14,17 @@ export interface Frame {
   id?: string;
   outcome?: string;
   message?: { msg_type: string; parent_header: { msg_id?: string }; content: Record<string, unknown> };
-  body: string;
+  body: Buffer;
 }
 
 /** The control plane's end of the channel of one run. */
 export class ServedRun {
   private readonly requests: NumberedPayload[] = [];
   private readonly frames: Frame[] = [];
-  private cells = 0;
+  private asked = 0;
 
-  send(request: object, body = ''): void {
-    const payload = Buffer.from(`${JSON.stringify(request)}\n${body}`);
+  send(request: object, body: string | Buffer = ''): void {
+    const payload = Buffer.concat([Buffer.from(`${JSON.stringify(request)}\n`), Buffer.from(body)]);
     this.requests.push({ number: this.requests.length + 1, payload });
   }
 
@@ -33,9 +33,18 @@ export class ServedRun {
     return eventually(() => this.frames.find(wanted), { timeoutMs: WAIT_MS, everyMs: 5, what });
   }
 
+  /** Calls a function or a SQL server, and returns the body of its answer. */
+  async call(body: string | Buffer): Promise<Buffer> {
+    const id = `call-${++this.asked}`;
+    this.send({ op: 'call', id, timeout_ms: WAIT_MS }, body);
+    const answer = await this.frame((frame) => frame.op === 'answer' && frame.id === id, `the answer to ${id}`);
+    if (answer.outcome !== 'ok') throw new Error(`The call ended: ${answer.outcome}: ${answer.body.toString()}`);
+    return answer.body;
+  }
+
   /** Executes a cell, and returns the value of its last line, or its error. */
   async cell(code: string, generation = 1): Promise<string> {
-    const id = `cell-${++this.cells}`;
+    const id = `cell-${++this.asked}`;
     this.send({ op: 'message', generation, message: kernelMessage(id, 'execute_request', code) });
     const isOf = ({ message }: Frame, type: string): boolean =>
       message?.msg_type === type && message.parent_header.msg_id === id;
@@ -57,8 +66,9 @@ export class ServedRun {
   take(records: Buffer): number {
     for (const { number, payload } of decodeRecords(records)) {
       if (number <= this.frames.length) continue;
-      const [line = '', ...body] = payload.toString('utf8').split('\n');
-      this.frames.push({ ...(JSON.parse(line) as Frame), body: body.join('\n') });
+      const end = payload.includes('\n') ? payload.indexOf('\n') : payload.length;
+      const frame = JSON.parse(payload.subarray(0, end).toString('utf8')) as Frame;
+      this.frames.push({ ...frame, body: Buffer.from(payload.subarray(end + 1)) });
     }
     return this.frames.length + 1;
   }

@@ -164,10 +164,10 @@ export class SparkNode {
     return { ...run.report, stdout: read('stdout'), stderr: read('stderr') };
   }
 
-  /** Runs what serves requests while `use` needs it, and stops it then. */
+  /** Runs what serves requests while `use` needs it, and stops it then unless it ends by itself without requests. */
   async serve<T>(
     change: Partial<RunSpec>,
-    use: (served: ServedRun, run: Run) => Promise<T>,
+    use: (served: ServedRun) => Promise<T>,
   ): Promise<{ value: T; ended: EndedRun }> {
     const run = this.accept({ driver_memory: '512m', ...change });
     const ended = this.end(run);
@@ -176,8 +176,8 @@ export class SparkNode {
     });
     tooEarly.catch(() => undefined);
     try {
-      const value = await Promise.race([use(this.channels.of(run.id), run), tooEarly]);
-      run.stop('stop', 20_000);
+      const value = await Promise.race([use(this.channels.of(run.id)), tooEarly]);
+      if (!change.sql_idle_timeout_sec) run.stop('stop', 20_000);
       return { value, ended: await ended };
     } finally {
       run.stop('stop', 0);
