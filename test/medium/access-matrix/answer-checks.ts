@@ -100,7 +100,7 @@ function holdsLists(value: unknown): value is object {
 function pageProblems({ status, text }: Answer): string[] {
   const body = status < 300 ? (parsed(text) as PageBody | null) : null;
   if (!body?.result_set) return [];
-  const { total_objects: total, limit, current_page: page } = body.result_set;
+  const { total_objects: total, limit, current_page: page = 1 } = body.result_set;
   const left = Math.max(0, total - (page - 1) * limit);
   const { length } = recordsOn(body);
   return length === Math.min(limit, left) ? [] : [`${length} records of ${total} on the page`];

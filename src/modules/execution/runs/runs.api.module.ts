@@ -6,6 +6,9 @@ import { ClusterJobsController } from './jobs/cluster-jobs.controller';
 import { JobConfsController } from './jobs/job-confs.controller';
 import { JobStatsController } from './jobs/job-stats.controller';
 import { JobsController } from './jobs/jobs.controller';
+import { RunListsController } from './jobs/run-lists.controller';
+import { RunListsRepository } from './jobs/run-lists.repository';
+import { RunListsService } from './jobs/run-lists.service';
 import { RunsAgentsModule } from './runs.agents.module';
 import { RunsModule } from './runs.module';
 import { ResultPrefetchService } from './thrift-sql/result-prefetch.service';
@@ -14,12 +17,13 @@ import { ThriftSqlService } from './thrift-sql/thrift-sql.service';
 
 @Module({
   imports: [RunsModule, RunsAgentsModule, ClustersModule],
-  providers: [FunctionsService, ThriftSqlService, ResultPrefetchService],
+  providers: [FunctionsService, ThriftSqlService, ResultPrefetchService, RunListsRepository, RunListsService],
   controllers: [
     FunctionsController,
     JobConfsController,
     JobsController,
     JobStatsController,
+    RunListsController,
     ClusterJobsController,
     ThriftSqlController,
   ],

@@ -54,6 +54,18 @@ export function sharedWith<E extends Pick<Workspace, 'workspace_id'>>(userId: nu
   return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
 }
 
+/** Returns SQL for the ids of the workspaces of a tenant on which a user holds a permission, directly or through a group. */
+export const workspacesSharedWith = (user: string, tenant: string) => `
+  SELECT wu.workspace_id FROM workspace_users wu
+  WHERE wu.user_id = ${user} AND ${ofTenant('wu', tenant)} AND wu.to_date = 'infinity'
+  UNION
+  SELECT wg.workspace_id FROM group_users gu JOIN workspace_groups wg ON wg.group_id = gu.group_id
+  WHERE gu.user_id = ${user} AND gu.to_date = 'infinity' AND ${ofTenant('wg', tenant)} AND wg.to_date = 'infinity'`;
+
+/** Returns SQL for the ids of all workspaces of a tenant. */
+export const workspacesOf = (tenant: string) =>
+  `SELECT w.workspace_id FROM workspaces w WHERE ${ofTenant('w', tenant)}`;
+
 /** Returns an SQL condition that a workspace may use a cluster, by SQL expressions for their ids. */
 export const servesWorkspace = (clusterId: string, workspaceId: string) => `(
   NOT EXISTS (SELECT 1 FROM cluster_workspaces WHERE cluster_id = ${clusterId})

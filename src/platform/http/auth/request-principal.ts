@@ -83,3 +83,8 @@ export const InWorkspace = createParamDecorator((_: unknown, context: ExecutionC
   ...scopeOf(context),
   workspace: workspaceOf(context),
 }));
+
+/** The workspace that the request names, to which the guard has admitted the caller; null for an operation about all of them. */
+export const WorkspaceIfNamed = createParamDecorator(
+  (_: unknown, context: ExecutionContext): WorkspaceContext | null => requestOf(context).workspace ?? null,
+);

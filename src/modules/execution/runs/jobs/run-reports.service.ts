@@ -131,9 +131,10 @@ export class RunReportsService {
     await this.runs.recordReport(tx, runId, report);
     const start = run.started_warm === null ? startOf(report) : null;
     if (ended) {
+      const to = endOf(run, report);
       await this.scheduler.end(tx, run, {
-        to: endOf(run, report),
-        code: report.reason ?? 'AGENT_ERROR',
+        to,
+        code: reasonOf(to, report),
         reason: report.message ?? 'The agent of the node reported no reason.',
         exitCode: report.exit_code,
       });
@@ -229,6 +230,11 @@ function withSecretsOwner(run: AssignedRun): AssignedRun {
 
 function startOf({ started_warm: isWarm }: RunReport): keyof RunStarts | null {
   return isWarm === undefined ? null : isWarm ? 'warm' : 'cold';
+}
+
+/** Returns the reason of an end. Lists find runs that failed by it, so no other end than DONE has the reason of that one. */
+function reasonOf(to: RunEnd['to'], { reason }: RunReport): RunEnd['code'] {
+  return reason === null || (reason === 'COMPLETED' && to !== 'DONE') ? 'AGENT_ERROR' : reason;
 }
 
 /** A run without a stop request ends as TERMINATED even if its agent reports it as stopped or killed. */

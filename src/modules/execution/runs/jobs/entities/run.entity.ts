@@ -13,6 +13,21 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 @Entity('runs')
 @Unique('uq_runs_tenant_id', ['tenant_id', 'run_id'])
 @Index('ix_runs_workspace', ['workspace_id', 'kind', 'run_id'])
+// The lists across workspaces (RunListsRepository), by what is filtered and sorted.
+@Index('ix_runs_list', ['tenant_id', 'from_date', 'run_id'])
+@Index('ix_runs_submitted', ['workspace_id', 'from_date', 'run_id'])
+@Index('ix_runs_author', ['created_by_user_id', 'from_date', 'run_id'])
+@Index('ix_runs_cluster', ['cluster_id', 'from_date', 'run_id'])
+@Index('ix_runs_unfinished', ['workspace_id', 'from_date', 'run_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_failed', ['workspace_id', 'from_date', 'run_id'], {
+  where: `ended_at IS NOT NULL AND reason_code IS DISTINCT FROM 'COMPLETED'`,
+})
+@Index('ix_runs_started', ['workspace_id', 'assigned_at', 'run_id'], { where: 'assigned_at IS NOT NULL' })
+@Index('ix_runs_unusual', ['workspace_id', 'from_date', 'run_id'], {
+  where: `job_conf_snapshot->>'job_type' <> 'SPARK_JOB'`,
+})
+// An index on an expression (the time from start to end), which only the migration can declare.
+@Index('ix_runs_duration', { synchronize: false })
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
