@@ -1,3 +1,5 @@
+require('./sdk/typescript/generate.mjs').ensureGenerated();
+
 const shared = {
   rootDir: __dirname,
   // The cache must not be below TMPDIR, which differs in every run of scripts/test.mjs.
@@ -42,7 +44,7 @@ module.exports = {
       ...shared,
       ...timeout(180_000),
       displayName: 'unit',
-      testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
+      testMatch: ['<rootDir>/{src,libs,sdk/typescript/src,test/unit}/**/*.spec.ts'],
     },
     withServices('medium', 'medium-spec', 300_000),
     withServices('attacks', 'attack-spec', 300_000),

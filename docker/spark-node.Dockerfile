@@ -19,6 +19,8 @@ COPY sdk/typescript/package.json sdk/typescript/
 RUN npm ci --ignore-scripts
 COPY src src
 COPY libs libs
+COPY openapi.json ./
+COPY sdk/typescript sdk/typescript
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
 # TypeScript sources, types and source maps of packages make up a third of the image, and nothing reads them.

@@ -93,7 +93,14 @@ const PHASES = [
     action: (step) => step.jest('unit', ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']),
   },
   staticPhase('format', 15, ['oxfmt', '--check']),
-  staticPhase('boundaries', 15, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
+  staticPhase('boundaries', 15, [
+    'depcruise',
+    '--config',
+    '.dependency-cruiser.cjs',
+    'src',
+    'libs',
+    'sdk/typescript/src',
+  ]),
   staticPhase('deadcode', 15, ['knip', '--no-progress']),
   {
     name: 'openapi',
@@ -564,6 +571,8 @@ async function runPhases(run, phases) {
       onProgress: (text, transient) => (transient ? undefined : console.log(text)),
     });
     mkdirSync(join(projectRoot, 'dist'), { recursive: true });
+    // Several phases read the generated sources; in a fresh clone there is only scripts at first.
+    (await import('../sdk/typescript/generate.mjs')).ensureGenerated();
     while (!run.signal.aborted && waiting.length + running.size > 0) {
       for (let phase = waiting.find(isNext); phase; phase = waiting.find(isNext)) begin(phase);
       await Promise.race(running.values());

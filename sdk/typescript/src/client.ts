@@ -1,0 +1,61 @@
+import { Catalogs } from './catalogs.ts';
+import { Cluster, Clusters } from './clusters.ts';
+import { createWorkspace, getUserInfo, getWorkspace, listWorkspaces } from './generated/operations.ts';
+import type { UserInfo, WorkspaceRead } from './generated/types.ts';
+import type { Context, Ref } from './host.ts';
+import type { Operation, PagedOperation } from './operation.ts';
+import type { Arguments } from './transport.ts';
+import { Workspace } from './workspaces.ts';
+
+/** A client of the platform, of which Node and browsers each have their own. */
+export class BaseClient {
+  readonly #context: Context;
+  readonly clusters: Clusters;
+  readonly catalogs: Catalogs;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.clusters = new Clusters(context);
+    this.catalogs = new Catalogs(context);
+  }
+
+  /** Returns the workspace of this name, or of this id if it is a number, without a request. */
+  workspace(workspace: Ref): Workspace {
+    return new Workspace(this.#context, workspace);
+  }
+
+  workspaces(): AsyncGenerator<WorkspaceRead> {
+    return this.#context.transport.pages(listWorkspaces);
+  }
+
+  async createWorkspace(name: string, { description }: { description?: string } = {}): Promise<WorkspaceRead> {
+    const { transport } = this.#context;
+    const { workspace_id } = await transport.call(createWorkspace, { body: { name, description } });
+    return transport.call(getWorkspace, { query: { workspace_id } });
+  }
+
+  /** Returns the cluster of this name, or of this id if it is a number, without a request. */
+  cluster(cluster: Ref): Cluster {
+    return new Cluster(this.clusters, cluster);
+  }
+
+  /** Returns the user that calls. */
+  user(): Promise<UserInfo> {
+    return this.#context.transport.call(getUserInfo);
+  }
+
+  /** Calls any operation of the API that has no method here: `client.call(operations.listGroups)`. */
+  call<I, A>(operation: Operation<I, A>, ...request: Arguments<I>): Promise<A> {
+    return this.#context.transport.call(operation, ...request);
+  }
+
+  /** Yields the records of all pages of an operation. */
+  pages<I, P, R>(operation: PagedOperation<I, P, R>, ...request: Arguments<I>): AsyncGenerator<R> {
+    return this.#context.transport.pages(operation, ...request);
+  }
+
+  /** Returns the success of an operation, whose body is still to be read. */
+  send<I>(operation: Operation<I, unknown>, ...request: Arguments<I>): Promise<Response> {
+    return this.#context.transport.send(operation, ...request);
+  }
+}

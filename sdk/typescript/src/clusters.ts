@@ -1,0 +1,139 @@
+import { ClusterFailed } from './failures.ts';
+import {
+  createCluster,
+  destroyCluster,
+  getCluster,
+  listClusters,
+  listClusterStates,
+  startCluster,
+  stopCluster,
+} from './generated/operations.ts';
+import type { ClusterRead, ClusterRefBody, CreateCluster } from './generated/types.ts';
+import { chosen, type Context, type Ref, type WaitOptions } from './host.ts';
+import type { Operation } from './operation.ts';
+import { Deadline, Pauses } from './waiting.ts';
+
+export type ClusterStatus = ClusterRead['cluster_status'];
+
+/** A machine of a cloud may take this long. */
+const START_MS = 1_800_000;
+
+/** A change that the platform has begun: `await` it to know that it was accepted, and `wait()` for its end. */
+export class ClusterChange implements PromiseLike<void> {
+  readonly #accepted: Promise<void>;
+  readonly #reached: (options: WaitOptions) => Promise<ClusterRead>;
+
+  constructor(accepted: Promise<void>, reached: (options: WaitOptions) => Promise<ClusterRead>) {
+    this.#accepted = accepted;
+    this.#reached = reached;
+  }
+
+  /** Returns the cluster once it is in the state. @throws ClusterFailed if it comes to rest in another one */
+  async wait(options: WaitOptions = {}): Promise<ClusterRead> {
+    await this.#accepted;
+    return this.#reached(options);
+  }
+
+  then<T = void, E = never>(
+    onAccepted?: ((value: void) => T | PromiseLike<T>) | null,
+    onRefused?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<T | E> {
+    return this.#accepted.then(onAccepted, onRefused);
+  }
+}
+
+/** The clusters of the tenant. */
+export class Clusters {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  list(filter: { status?: ClusterStatus | undefined; signal?: AbortSignal } = {}): AsyncGenerator<ClusterRead> {
+    const { status, signal } = filter;
+    const query = status === undefined ? {} : { cluster_status: [status] };
+    return this.#context.transport.pages(listClusters, { query, signal });
+  }
+
+  get(cluster: Ref): Promise<ClusterRead> {
+    return this.#context.transport.call(getCluster, { query: chosen('cluster', cluster) });
+  }
+
+  /** Creates a cluster, which does not run yet. */
+  async create(fields: CreateCluster): Promise<ClusterRead> {
+    const { cluster_id } = await this.#context.transport.call(createCluster, { body: fields });
+    return this.get(cluster_id);
+  }
+
+  start(cluster: Ref): ClusterChange {
+    return this.#change(startCluster, cluster, 'RUNNING');
+  }
+
+  stop(cluster: Ref): ClusterChange {
+    return this.#change(stopCluster, cluster, 'STOPPED');
+  }
+
+  destroy(cluster: Ref): ClusterChange {
+    return this.#change(destroyCluster, cluster, 'DESTROYED');
+  }
+
+  /** Returns the cluster in this status. @throws ClusterFailed if it comes to rest in another one */
+  async waitFor(cluster: Ref, status: ClusterStatus, options: WaitOptions = {}): Promise<ClusterRead> {
+    const { timeoutMs = START_MS, signal } = options;
+    const pauses = new Pauses(new Deadline(timeoutMs, `Cluster ${cluster} on its way to ${status}`));
+    for (;;) {
+      const query = chosen('cluster', cluster);
+      const found = await this.#context.transport.call(getCluster, { query, signal });
+      if (found.cluster_status === status) return found;
+      if (found.cluster_status === 'ERROR' || found.cluster_status === 'DESTROYED') {
+        throw new ClusterFailed(found.cluster_id, found.cluster_status, await this.#lastReason(found.cluster_id));
+      }
+      await pauses.next(signal);
+    }
+  }
+
+  async #lastReason(cluster_id: number): Promise<string | null> {
+    const states = await this.#context.transport.call(listClusterStates, { query: { cluster_id, limit: 1 } });
+    return states.data[0]?.reason ?? null;
+  }
+
+  #change(operation: Operation<{ body: ClusterRefBody }, unknown>, cluster: Ref, status: ClusterStatus): ClusterChange {
+    const accepted = this.#context.transport.call(operation, { body: chosen('cluster', cluster) });
+    return new ClusterChange(
+      accepted.then(() => undefined),
+      (options) => this.waitFor(cluster, status, options),
+    );
+  }
+}
+
+/** One cluster; a request is sent when a method is called. */
+export class Cluster {
+  readonly #clusters: Clusters;
+  readonly ref: Ref;
+
+  constructor(clusters: Clusters, ref: Ref) {
+    this.#clusters = clusters;
+    this.ref = ref;
+  }
+
+  details(): Promise<ClusterRead> {
+    return this.#clusters.get(this.ref);
+  }
+
+  start(): ClusterChange {
+    return this.#clusters.start(this.ref);
+  }
+
+  stop(): ClusterChange {
+    return this.#clusters.stop(this.ref);
+  }
+
+  destroy(): ClusterChange {
+    return this.#clusters.destroy(this.ref);
+  }
+
+  waitFor(status: ClusterStatus, options?: WaitOptions): Promise<ClusterRead> {
+    return this.#clusters.waitFor(this.ref, status, options);
+  }
+}

@@ -1,0 +1,6 @@
+// The core: typed calls of single operations. It is small, for programs that do without the classes of `managed-spark`.
+export * from './errors.ts';
+export type { Operation, PagedOperation, Upload } from './operation.ts';
+export { CookieSession, PasswordSession, TokenSession, type Login } from './sessions.ts';
+export { Transport, type Arguments, type CallOptions, type Session, type TransportOptions } from './transport.ts';
+export { backoffMs, Deadline, Pauses, sleep } from './waiting.ts';

@@ -1,0 +1,17 @@
+// The exports that Node and browsers have in common.
+export * from './core.ts';
+export * as operations from './generated/operations.ts';
+export type * as types from './generated/types.ts';
+export { Catalogs, type Browsing } from './catalogs.ts';
+export { Cell } from './cells.ts';
+export { Cluster, ClusterChange, Clusters, type ClusterStatus } from './clusters.ts';
+export { CellFailed, ClusterFailed, REMEDIES, RunFailed, SqlFailed } from './failures.ts';
+export { Files, Secrets, type LocalSource } from './files.ts';
+export type { ServedFunction } from './functions.ts';
+export type { Host, LocalFile, Ref, WaitOptions } from './host.ts';
+export { Notebook, type ExecuteOptions } from './notebooks.ts';
+export { isFinished, Run, type FollowOptions, type JobStatus, type LogName } from './runs.ts';
+export type { SqlOptions } from './sql.ts';
+export { Table, type SqlValue } from './table.ts';
+export { Jobs, Workspace, type FunctionOptions, type JobSettings, type NotebookOptions } from './workspaces.ts';
+export type { RunOptions, Script, SubmitOptions } from './workspaces.ts';

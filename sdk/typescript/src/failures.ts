@@ -1,0 +1,106 @@
+// Runs, clusters, statements and cells that fail although every request succeeded.
+import { ManagedSparkError } from './errors.ts';
+
+/** Remedies for the reasons of a failed run. The platform's own reason often says more, so it is shown first. */
+export const REMEDIES: Readonly<Record<string, string>> = {
+  ACCESS_DENIED: 'Check the credentials of the mount or catalog.',
+  AGENT_ERROR: 'Run the job again; tell the operator if it happens again.',
+  APPLICATION_FAILED: 'Read the stderr log.',
+  CLASS_NOT_FOUND: 'Check class_name, jars and packages.',
+  DEPENDENCY_UNRESOLVED: 'Check the coordinates in packages.',
+  EXECUTOR_OUT_OF_MEMORY: 'Raise executor_memory.',
+  FILE_NOT_FOUND: 'Check command, files and jars, and upload the file again.',
+  LEASE_EXPIRED: 'Run the job again.',
+  NODE_LOST: 'Run the job again.',
+  NODE_STOPPED: 'Start the cluster, and run the job again.',
+  NOT_AN_ARCHIVE: 'Upload the archive again.',
+  OUT_OF_MEMORY: 'Raise driver_memory, or collect less in the driver.',
+  PYTHON_ERROR: 'Read the traceback in the stderr log.',
+  SIGNALLED: 'Read the stderr log; if it ends suddenly, raise driver_memory.',
+  SPOT_INTERRUPTED: 'Run the job again, without spot instances if it must not happen.',
+  SQL_ERROR: 'Correct the statement that the reason quotes.',
+  STAGING_FAILED: 'Check files, jars and archives, and run the job again.',
+  SUBMIT_FAILED: 'Read the stderr log, and check conf.',
+  TIMEOUT: 'Raise job_timeout_min.',
+};
+
+interface EndedRun {
+  /** Id of a job, or of a running notebook. */
+  id: number;
+  status: string;
+  code: string | null;
+  reason: string | null;
+  logUrl: string;
+}
+
+/** A run ended otherwise than DONE. */
+export class RunFailed extends ManagedSparkError {
+  override name = 'RunFailed';
+  readonly id: number;
+  readonly status: string;
+  /** The reason code, such as PYTHON_ERROR. */
+  readonly code: string | null;
+  readonly reason: string;
+  /** A remedy, if one is known for the code. */
+  readonly remedy: string | undefined;
+  readonly logUrl: string;
+
+  constructor({ id, status, code, reason, logUrl }: EndedRun) {
+    const why = reason ?? `The run ended as ${status}.`;
+    const remedy = REMEDIES[code ?? ''];
+    super([`Job ${id} is ${status}: ${sentence(why)}`, remedy].filter((part) => part !== undefined).join(' '));
+    this.id = id;
+    this.status = status;
+    this.code = code;
+    this.reason = why;
+    this.remedy = remedy;
+    this.logUrl = logUrl;
+  }
+}
+
+/** A cluster reached another state than the one waited for. */
+export class ClusterFailed extends ManagedSparkError {
+  override name = 'ClusterFailed';
+  readonly id: number;
+  readonly status: string;
+  readonly reason: string | null;
+
+  constructor(id: number, status: string, reason: string | null) {
+    super(`Cluster ${id} is ${status}: ${reason ?? 'it gave no reason'}`);
+    this.id = id;
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** A statement is wrong or failed, or the SQL server ended meanwhile. */
+export class SqlFailed extends ManagedSparkError {
+  override name = 'SqlFailed';
+  /** The SQLSTATE, such as 42703; empty if there is none. */
+  readonly sqlState: string;
+
+  constructor(message: string, sqlState: string) {
+    super(message);
+    this.sqlState = sqlState;
+  }
+}
+
+/** The code of a cell raised an exception. */
+export class CellFailed extends ManagedSparkError {
+  override name = 'CellFailed';
+  /** The class of the exception. */
+  readonly type: string;
+  readonly value: string;
+  readonly traceback: string[];
+
+  constructor(type: string, value: string, traceback: string[]) {
+    super(`${type}: ${value}`);
+    this.type = type;
+    this.value = value;
+    this.traceback = traceback;
+  }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,39 @@
+import type { Transport } from './transport.ts';
+
+/** A file that can be uploaded. */
+export interface LocalFile {
+  name: string;
+  content: Blob;
+}
+
+/** The parts that Node and browsers do in different ways. */
+export interface Host {
+  /** Returns the file of this path. */
+  open(path: string): Promise<LocalFile>;
+  /** Writes a file of this path, which appears once it is whole. */
+  save(path: string, content: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void>;
+  openSocket(url: string): WebSocket;
+}
+
+/** The parts that all objects of a client share. */
+export interface Context {
+  readonly transport: Transport;
+  readonly host: Host;
+}
+
+/** A name, or an id if it is a number. */
+export type Ref = number | string;
+
+/** Bounds of a wait. */
+export interface WaitOptions {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The fields that name a record by its id or by its name. */
+export type Chosen<K extends string> = { [Key in `${K}_id`]?: number } & { [Key in `${K}_name`]?: string };
+
+/** Names a record as the operations take it: a number is an id. */
+export function chosen<K extends string>(kind: K, ref: Ref): Chosen<K> {
+  return { [`${kind}_${typeof ref === 'number' ? 'id' : 'name'}`]: ref } as Chosen<K>;
+}

@@ -1,0 +1,191 @@
+import { ManagedSparkError, Unreachable } from './errors.ts';
+import { RunFailed } from './failures.ts';
+import { getJob, getJobLog, getJobMetrics, getJobStatus, killJob } from './generated/operations.ts';
+import type { JobMetrics, JobRead, JobStatusHistory } from './generated/types.ts';
+import type { WaitOptions } from './host.ts';
+import { Lines } from './lines.ts';
+import type { Place } from './place.ts';
+import { backoffMs, Deadline, Pauses, sleep } from './waiting.ts';
+
+export type JobStatus = JobRead['job_status'];
+export type LogName = 'stdout' | 'stderr' | 'events';
+
+const FINISHED: ReadonlySet<JobStatus> = new Set<JobStatus>(['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
+const DAY_MS = 24 * 3_600_000;
+const START_MS = 1_800_000;
+
+/** A stream that is silent for this time is opened again: its connection may be dead, or the job has nothing to say. */
+const SILENCE_MS = 60_000;
+/** Attempts to open a stream again without a byte in between. */
+const MAX_REOPENED = 10;
+/** The most of a log that is read at once. */
+const LOG_BYTES = 16 << 20;
+
+export interface FollowOptions extends WaitOptions {
+  /** Byte of the log to begin at. */
+  offset?: number;
+}
+
+/** True if a job with this status has ended, and will not change any more. */
+export function isFinished(status: JobStatus): boolean {
+  return FINISHED.has(status);
+}
+
+/** One run of a job. */
+export class Run {
+  readonly #place: Place;
+  readonly id: number;
+
+  constructor(place: Place, id: number) {
+    this.#place = place;
+    this.id = id;
+  }
+
+  /** Returns the address of the run in the API; its log is below `/log/stdout`. */
+  async url(): Promise<string> {
+    const { workspace_id, job_id } = await this.#path();
+    const path = getJob.path.replace('{workspace_id}', String(workspace_id)).replace('{job_id}', String(job_id));
+    return this.#transport.url + path;
+  }
+
+  async details(options: { signal?: AbortSignal | undefined } = {}): Promise<JobRead> {
+    return this.#transport.call(getJob, { path: await this.#path(), signal: options.signal });
+  }
+
+  async status(): Promise<JobStatus> {
+    const { job_status } = await this.details();
+    return job_status;
+  }
+
+  async history(): Promise<JobStatusHistory> {
+    return this.#transport.call(getJobStatus, { path: await this.#path() });
+  }
+
+  /** Returns what Spark measured so far: totals, stages and executors. */
+  async metrics(): Promise<JobMetrics> {
+    return this.#transport.call(getJobMetrics, { path: await this.#path() });
+  }
+
+  /** Asks the run to stop; `wait` returns once it has. */
+  async kill(): Promise<void> {
+    await this.#transport.call(killJob, { path: await this.#path() });
+  }
+
+  /** Returns the finished run, however it ended. */
+  wait(options: WaitOptions = {}): Promise<JobRead> {
+    return this.#reached(isFinished, { timeoutMs: DAY_MS, ...options });
+  }
+
+  /** Returns the run once it is RUNNING. @throws RunFailed if it ended before */
+  async running(options: WaitOptions = {}): Promise<JobRead> {
+    const isBegun = (status: JobStatus) => status === 'RUNNING' || isFinished(status);
+    const job = await this.#reached(isBegun, { timeoutMs: START_MS, ...options });
+    if (isFinished(job.job_status)) throw await this.#failure(job);
+    return job;
+  }
+
+  /** Returns the run once it is DONE. @throws RunFailed if it ends otherwise */
+  async result(options: WaitOptions = {}): Promise<JobRead> {
+    const job = await this.wait(options);
+    if (job.job_status !== 'DONE') throw await this.#failure(job);
+    return job;
+  }
+
+  /** Returns a log: its first 16 MiB, or its last lines. */
+  async log(name: LogName = 'stdout', options: { last?: number } = {}): Promise<string> {
+    const query = options.last === undefined ? { file_size_bytes: LOG_BYTES } : { last_n_lines: options.last };
+    return this.#transport.call(getJobLog, { path: { ...(await this.#path()), log_type: name }, query });
+  }
+
+  /** Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke. */
+  async *follow(name: LogName = 'stdout', options: FollowOptions = {}): AsyncGenerator<string> {
+    const lines = new Lines();
+    for await (const piece of this.stream(name, options)) yield* lines.feed(piece);
+    yield* lines.end();
+  }
+
+  /** Yields the bytes of a log as `follow` yields its lines. */
+  async *stream(name: LogName = 'stdout', options: FollowOptions = {}): AsyncGenerator<Uint8Array> {
+    const { timeoutMs = DAY_MS, signal } = options;
+    const deadline = new Deadline(timeoutMs, `Job ${this.id}`);
+    const path = { ...(await this.#path()), log_type: name };
+    let { offset = 0 } = options;
+    for (let failures = 0; ;) {
+      deadline.check();
+      const silence = new Silence(Math.min(SILENCE_MS, deadline.leftMs), signal);
+      try {
+        const query = { follow: true, offset };
+        const response = await this.#transport.send(getJobLog, { path, query, signal: silence.signal });
+        offset = Number(response.headers.get('x-log-offset') ?? offset);
+        for await (const piece of silence.watch(response)) {
+          offset += piece.length;
+          failures = 0;
+          yield piece;
+          deadline.check();
+        }
+      } catch (error) {
+        if (signal?.aborted || error instanceof ManagedSparkError) throw error;
+        if (silence.signal.aborted) continue;
+        failures += 1;
+        const what = `The log of job ${this.id} broke off ${failures} times: ${String(error)}`;
+        if (failures > MAX_REOPENED) throw new Unreachable(what, { cause: error });
+        await sleep(backoffMs(failures), signal);
+        continue;
+      }
+      // A server that shuts down ends its streams, too.
+      if (isFinished(await this.status())) return;
+      await sleep(backoffMs(0), signal);
+    }
+  }
+
+  get #transport() {
+    return this.#place.context.transport;
+  }
+
+  async #path() {
+    return { workspace_id: await this.#place.id(), job_id: this.id };
+  }
+
+  async #reached(isReached: (status: JobStatus) => boolean, { timeoutMs = 0, signal }: WaitOptions): Promise<JobRead> {
+    const pauses = new Pauses(new Deadline(timeoutMs, `Job ${this.id}`));
+    for (;;) {
+      const job = await this.details({ signal });
+      if (isReached(job.job_status)) return job;
+      await pauses.next(signal);
+    }
+  }
+
+  async #failure({ job_status: status, reason_code: code, reason }: JobRead): Promise<RunFailed> {
+    const logUrl = `${await this.url()}/log/${status === 'ERROR' ? 'stderr' : 'stdout'}`;
+    return new RunFailed({ id: this.id, status, code, reason, logUrl });
+  }
+}
+
+/** Ends a body that says nothing for some time, or that the caller no longer wants. */
+class Silence {
+  readonly signal: AbortSignal;
+  readonly #silent = new AbortController();
+  readonly #limitMs: number;
+
+  constructor(limitMs: number, signal: AbortSignal | undefined) {
+    this.#limitMs = limitMs;
+    this.signal = signal ? AbortSignal.any([signal, this.#silent.signal]) : this.#silent.signal;
+  }
+
+  /** Yields the pieces of a body. The time that the caller takes for one of them is not silence. */
+  async *watch(response: Response): AsyncGenerator<Uint8Array> {
+    const reader = response.body?.getReader();
+    if (!reader) return;
+    try {
+      for (;;) {
+        const timer = setTimeout(() => this.#silent.abort(), this.#limitMs);
+        const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // A body that is not read to its end keeps its connection.
+      await reader.cancel().catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { ConfigurationError } from './errors.ts';
+import { listMyTenants, login, selectTenant } from './generated/operations.ts';
+import type { Session, Transport } from './transport.ts';
+
+/** A token is renewed this long before it ends, so that none ends between here and there. */
+const RENEWED_BEFORE_MS = 60_000;
+/** A token lasts this long. Its expiry is a time of the server's clock; only the length is the same on every clock. */
+const TOKEN_MS = 48 * 3_600_000;
+
+/** A personal token, or another one that somebody else renews. */
+export class TokenSession implements Session {
+  readonly #token: string;
+
+  constructor(token: string) {
+    this.#token = token;
+  }
+
+  authorize(headers: Headers): void {
+    headers.set('Authorization', `Bearer ${this.#token}`);
+  }
+
+  token(): Promise<string> {
+    return Promise.resolve(this.#token);
+  }
+}
+
+/** The session of a browser, in a cookie that scripts cannot read. */
+export class CookieSession implements Session {
+  readonly credentials = 'same-origin';
+}
+
+export interface Login {
+  username: string;
+  password: string;
+  /** Id or name; needed if the user belongs to several tenants. */
+  tenant?: string | undefined;
+}
+
+/** Logs in with a password, again before the token ends, and when the session has ended early. */
+export class PasswordSession implements Session {
+  readonly #login: Login;
+  #current: { token: Promise<string>; renewAt: number } | undefined;
+
+  constructor(given: Login) {
+    this.#login = given;
+  }
+
+  async authorize(headers: Headers, transport: Transport): Promise<void> {
+    headers.set('Authorization', `Bearer ${await this.token(transport)}`);
+  }
+
+  /** The session may have ended because the password was changed elsewhere. */
+  renew(): boolean {
+    this.#current = undefined;
+    return true;
+  }
+
+  /** Requests that need a token at the same time share one login. */
+  async token(transport: Transport): Promise<string> {
+    if (!this.#current || performance.now() >= this.#current.renewAt) {
+      const begun = { token: this.#logIn(transport), renewAt: performance.now() + TOKEN_MS - RENEWED_BEFORE_MS };
+      begun.token.catch(() => {
+        if (this.#current === begun) this.#current = undefined;
+      });
+      this.#current = begun;
+    }
+    return this.#current.token;
+  }
+
+  async #logIn(transport: Transport): Promise<string> {
+    const { username, password, tenant } = this.#login;
+    const { token } = await transport.call(login, { body: { username, password }, session: {} });
+    if (!token) throw new ConfigurationError(`${transport.url} has no login by password. Use a personal token.`);
+    const session = new TokenSession(token);
+    if (tenant !== undefined) {
+      const tenant_id = await tenantId(transport, session, tenant);
+      await transport.call(selectTenant, { path: { tenant_id }, session });
+    }
+    return token;
+  }
+}
+
+async function tenantId(transport: Transport, session: Session, tenant: string): Promise<string> {
+  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(tenant)) return tenant;
+  for await (const { tenant_id, name } of transport.pages(listMyTenants, { session })) {
+    if (name === tenant) return tenant_id;
+  }
+  throw new ConfigurationError(`You do not belong to a tenant with the name ${tenant}.`);
+}

@@ -1,0 +1,266 @@
+import { ConfigurationError, ManagedSparkError, refusalOf, Unreachable } from './errors.ts';
+import { convert, type Operation, type PagedOperation, type ResultSet } from './operation.ts';
+import { backoffMs, sleep } from './waiting.ts';
+
+/** A request is repeated for this time while the platform does not answer or is overloaded. */
+const RETRY_MS = 60_000;
+const RETRIED = new Set([429, 502, 503]);
+/** The time of an attempt, its answer included. */
+const ATTEMPT_MS = 60_000;
+const PAGE_SIZE = 100;
+
+/** The part of each request that names the caller. */
+export interface Session {
+  /** Says if a browser sends its cookies to the platform. */
+  readonly credentials?: RequestCredentials;
+  /** Adds what names the caller; logs in first if that is needed. */
+  authorize?(headers: Headers, transport: Transport): void | Promise<void>;
+  /** The session was refused: returns true if another attempt gets a new one. */
+  renew?(): boolean;
+  /** Returns the token, for protocols that carry it in their own way; undefined if the browser has a cookie instead. */
+  token?(transport: Transport): Promise<string>;
+}
+
+export interface TransportOptions {
+  /** Address of the platform, such as `https://spark.example.com`. In a browser, '' is the server of the page. */
+  url: string;
+  session: Session;
+  /** They are sent with each request. */
+  headers?: Record<string, string>;
+  /** Sends requests instead of the global `fetch`. */
+  fetch?: typeof fetch;
+  /** The time for which a request is repeated; 0 sends each once. */
+  retryMs?: number;
+}
+
+/** Settings of one call. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Milliseconds that each attempt may take. */
+  timeoutMs?: number;
+  /** Requests with the same key act once, also those of other processes. By default each POST has its own. */
+  idempotencyKey?: string | undefined;
+  /** False if the request must not be sent again when nobody knows whether it was carried out. */
+  repeatable?: boolean;
+  headers?: Record<string, string>;
+  /** Another session than the client's. */
+  session?: Session;
+}
+
+/** Arguments of an operation, which are optional if it needs none. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- {} extends a type without required fields
+export type Arguments<I> = {} extends I ? [request?: I & CallOptions] : [request: I & CallOptions];
+
+interface Request extends CallOptions {
+  path?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  body?: unknown;
+}
+
+interface Page<R> {
+  data: R[];
+  result_set: ResultSet;
+}
+
+type Read<T> = (answer: Response) => Promise<T>;
+
+/** Sends requests to the platform: with the caller's session, once more when an answer is lost, and with errors by class. */
+export class Transport {
+  readonly url: string;
+  readonly session: Session;
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.url = options.url.replace(/\/+$/, '');
+    this.session = options.session;
+    this.#options = options;
+  }
+
+  /** Returns the answer of an operation. A POST carries an Idempotency-Key, so that it acts once however often it is sent. */
+  async call<I, A>(operation: Operation<I, A>, ...[request]: Arguments<I>): Promise<A> {
+    const read: Read<unknown> = async (answer) => convert(await contentOf(operation, answer), operation.shape);
+    const answer = await this.#repeated(operation, request ?? {}, read);
+    // A DELETE whose answer was lost is answered by nothing, which is what its type says.
+    return (answer ?? undefined) as A;
+  }
+
+  /** Yields the records of all pages; the next page is read when it is needed. */
+  async *pages<I, P, R>(operation: PagedOperation<I, P, R>, ...[request]: Arguments<I>): AsyncGenerator<R> {
+    const given: Request = request ?? {};
+    for (let number: number | null | undefined = 1; number;) {
+      const query = { limit: PAGE_SIZE, ...given.query, pageNumber: number };
+      const page = (await this.call(operation as Operation<Request, P>, { ...given, query })) as Page<R>;
+      yield* page.data;
+      number = page.data.length > 0 ? page.result_set.next_page : null;
+    }
+  }
+
+  /** Returns a success whose body is still to be read; the signal of the request ends that, too. */
+  async send<I>(operation: Operation<I, unknown>, ...[request]: Arguments<I>): Promise<Response> {
+    const answer = await this.#repeated(operation, request ?? {}, (response) => Promise.resolve(response));
+    return answer ?? new Response(null);
+  }
+
+  /** Returns undefined if an earlier attempt has deleted what the operation deletes. */
+  async #repeated<T>(operation: Operation<unknown, unknown>, request: Request, read: Read<T>) {
+    const headers = this.#headers(operation, request);
+    const session = request.session ?? this.session;
+    const end = performance.now() + (this.#options.retryMs ?? RETRY_MS);
+    let isLost = false;
+    let isRenewed = false;
+    for (let attempt = 1; ; attempt += 1) {
+      await session.authorize?.(headers, this);
+      const sent = this.#request(operation, request, headers, session);
+      const outcome = await this.#once(operation, sent, request, read);
+      if ('answer' in outcome) return outcome.answer;
+      if (outcome.status === 401 && !isRenewed && session.renew?.()) {
+        isRenewed = true;
+        continue;
+      }
+      if (isLost && isGone(operation, outcome)) return undefined;
+      isLost ||= outcome.isLost;
+      const pause = pauseAfter(outcome, request, attempt);
+      if (performance.now() + pause > end) throw outcome.failure;
+      await sleep(pause, request.signal);
+    }
+  }
+
+  #headers({ method }: Operation<unknown, unknown>, { headers, idempotencyKey }: Request): Headers {
+    const all = new Headers({ ...this.#options.headers, ...headers });
+    if (method === 'POST') all.set('Idempotency-Key', idempotencyKey ?? randomId());
+    return all;
+  }
+
+  #request(operation: Operation<unknown, unknown>, { path, query, body }: Request, headers: Headers, session: Session) {
+    const all = new Headers(headers);
+    const isJson = body !== undefined && !isUpload(body);
+    if (isJson) all.set('Content-Type', 'application/json');
+    else if (body !== undefined && !all.has('Content-Type')) all.set('Content-Type', 'application/octet-stream');
+    return new Request(`${this.url}${filled(operation, path ?? {})}${queryOf(query ?? {})}`, {
+      method: operation.method,
+      headers: all,
+      body: isJson ? JSON.stringify(body) : (body ?? null),
+      credentials: session.credentials ?? 'omit',
+      // The token is for this server only.
+      redirect: 'manual',
+    });
+  }
+
+  async #once<T>(
+    { name }: Operation<unknown, unknown>,
+    sent: globalThis.Request,
+    { signal, timeoutMs = ATTEMPT_MS }: Request,
+    read: Read<T>,
+  ): Promise<Outcome<T>> {
+    signal?.throwIfAborted();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      const signals = signal ? [signal, late.signal] : [late.signal];
+      const response = await (this.#options.fetch ?? fetch)(sent, { signal: AbortSignal.any(signals) });
+      if (response.ok) return { answer: await read(response) };
+      return await refused(response);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ManagedSparkError) throw error;
+      const why = late.signal.aborted ? `it took longer than ${timeoutMs / 1000} s` : described(error);
+      const failure = new Unreachable(`${name} at ${this.url || 'this server'} got no answer: ${why}`, {
+        cause: error,
+      });
+      return { failure, isPassing: true, isLost: !isUnsent(error) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+interface Failure {
+  failure: ManagedSparkError;
+  /** True if the same request may succeed later. */
+  isPassing: boolean;
+  /** True if the request may have been carried out. */
+  isLost: boolean;
+  status?: number;
+  retryAfterMs?: number | undefined;
+}
+
+type Outcome<T> = { answer: T } | Failure;
+
+function isGone({ method }: Operation<unknown, unknown>, { status }: Failure): boolean {
+  return method === 'DELETE' && status === 404;
+}
+
+/** Returns the milliseconds until another attempt, which are endless if it would not help, or might act twice. */
+function pauseAfter(failure: Failure, { repeatable = true }: Request, attempt: number): number {
+  const mayRepeat = failure.isPassing && (repeatable || !failure.isLost);
+  return mayRepeat ? (failure.retryAfterMs ?? backoffMs(attempt)) : Infinity;
+}
+
+async function refused(response: Response): Promise<Failure> {
+  const { status } = response;
+  const body: unknown = await response.json().catch(() => undefined);
+  const isPassing = RETRIED.has(status);
+  const told = response.headers.get('Retry-After') ?? '';
+  // A random part keeps clients that got the same answer from returning together.
+  const retryAfterMs = /^\d+$/.test(told) ? Number(told) * 1000 + backoffMs(0) : undefined;
+  return { failure: refusalOf(status, body), status, isPassing, isLost: isPassing && status !== 429, retryAfterMs };
+}
+
+async function contentOf({ name, as }: Operation<unknown, unknown>, response: Response): Promise<unknown> {
+  if (as === 'text') return response.text();
+  if (as === 'blob') return response.blob();
+  const text = await response.text();
+  if (text === '') return undefined;
+  const type = response.headers.get('Content-Type') ?? 'no type';
+  if (/\bjson\b/.test(type)) return JSON.parse(text);
+  throw new Unreachable(`${name} got an answer that is not the platform's (${type}). Check the URL ${response.url}.`);
+}
+
+function isUpload(body: unknown): body is BodyInit {
+  return typeof body === 'string' || body instanceof Blob || body instanceof Uint8Array;
+}
+
+function filled({ name, path }: Operation<unknown, unknown>, values: Record<string, unknown>): string {
+  return path.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const value = textOf(values[key]);
+    // A URL would take these for other folders.
+    if (/^\.{0,2}$/.test(value)) throw new ConfigurationError(`${name} needs ${key}, which cannot be "${value}".`);
+    return encodeURIComponent(value);
+  });
+}
+
+function queryOf(query: Record<string, unknown>): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    [value]
+      .flat()
+      .filter((one) => one !== undefined && one !== null)
+      .map((one) => [key, textOf(one)]),
+  );
+  return pairs.length > 0 ? `?${new URLSearchParams(pairs).toString()}` : '';
+}
+
+/** Parameters are texts, numbers and truth values. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+/** Node says why a connection was not made; in a browser nobody knows. */
+function isUnsent(error: unknown): boolean {
+  const { code } = causeOf(error);
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(String(code));
+}
+
+function described(error: unknown): string {
+  const { code, message } = causeOf(error);
+  return [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || String(error);
+}
+
+function causeOf(error: unknown): { code?: unknown; message?: unknown } {
+  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
+  return typeof cause === 'object' && cause !== null ? cause : {};
+}
+
+/** Returns a random id. Browsers have `crypto.randomUUID` for pages of HTTPS only. */
+export function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,73 @@
+import { DeadlineExceeded } from './errors.ts';
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+
+/** The end of a wait; `what` is named when it has passed. */
+export class Deadline {
+  readonly #end: number;
+  readonly #timeoutMs: number;
+  readonly #what: string;
+
+  constructor(timeoutMs: number, what: string) {
+    this.#timeoutMs = timeoutMs;
+    this.#what = what;
+    this.#end = performance.now() + timeoutMs;
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#end - performance.now());
+  }
+
+  /** @throws DeadlineExceeded if the time is over */
+  check(): void {
+    if (this.leftMs > 0) return;
+    throw new DeadlineExceeded(
+      `${this.#what} took longer than ${this.#timeoutMs / 1000} s. It goes on; wait again, or stop it.`,
+    );
+  }
+}
+
+/** Growing pauses between looks at something that changes. */
+export class Pauses {
+  readonly #deadline: Deadline;
+  #nextMs = FIRST_PAUSE_MS;
+
+  constructor(deadline: Deadline) {
+    this.#deadline = deadline;
+  }
+
+  /** Returns after a pause that is longer than the one before. */
+  async next(signal?: AbortSignal): Promise<void> {
+    this.#deadline.check();
+    const pause = Math.min(this.#nextMs, this.#deadline.leftMs);
+    this.#nextMs = Math.min(this.#nextMs * 1.3, MAX_PAUSE_MS);
+    await sleep(pause, signal);
+  }
+}
+
+/** Returns a random pause before another attempt, so that clients that failed together do not return together. */
+export function backoffMs(attempt: number): number {
+  return (0.1 + 0.9 * Math.random()) * Math.min(500 * 2 ** Math.min(attempt, 10), 10_000);
+}
+
+/** Returns after this time, and throws the reason of the signal if it is aborted before. */
+export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(reasonOf(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
