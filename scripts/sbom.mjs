@@ -64,6 +64,7 @@ const PYTHON_SCOPES = {
   impyla: 'excluded',
   go: 'excluded',
   'python-sdk': 'excluded',
+  frames: 'excluded',
   uv: 'excluded',
 };
 

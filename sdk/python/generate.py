@@ -27,7 +27,10 @@ FOREIGN_BODIES = {"application/x-thrift"}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
 # Keyword arguments of methods: the fields of a body without those that the methods take by other names.
-DERIVED = {"JobSettings": ("UpdateJobConf", {"name", "cluster_id", "cluster_name"})}
+DERIVED = {
+    "JobSettings": ("UpdateJobConf", {"name", "cluster_id", "cluster_name"}),
+    "NotebookSettings": ("UpdateNotebookConf", {"notebook_name", "cluster_id", "cluster_name"}),
+}
 
 # Names of the asynchronous classes and helpers, and of their blocking twins.
 TWINS = {
@@ -43,7 +46,7 @@ TWINS = {
     "AsyncClusters": "Clusters",
     "AsyncCatalogs": "Catalogs",
     "AsyncNotebook": "Notebook",
-    "AsyncSqlServer": "SqlServer",
+    "AsyncNotebooks": "Notebooks",
     "AsyncHttp": "Http",
     "AsyncBaseTransport": "BaseTransport",
     "AsyncSocket": "Socket",

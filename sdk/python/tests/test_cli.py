@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+import time
 from typing import Any, List
 
 import httpx
@@ -10,8 +12,9 @@ import pytest
 from conftest import Platform, page, refused
 
 from managed_spark._sync import client as module
-from managed_spark.cli import main
+from managed_spark.cli import completion, main
 from managed_spark.cli.outcomes import exit_code
+from managed_spark.cli.progress import Progress
 from managed_spark.errors import DeadlineExceeded, RunFailed
 
 
@@ -86,3 +89,46 @@ def test_outcomes() -> None:
     assert exit_code(RunFailed(1, "KILLED", None, None, "")) == 3
     assert exit_code(RunFailed(1, "TERMINATED", None, None, "")) == 1
     assert exit_code(DeadlineExceeded("late")) == 124
+
+
+def test_names_are_completed(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv("_MSP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "msp cluster start d")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    platform.answers = [page([{**CLUSTER, "name": "demo"}, {**CLUSTER, "name": "other"}])]
+    assert msp() == 0
+    assert capsys.readouterr().out.split() == ["demo"]
+
+
+def test_what_cannot_be_asked_is_not_completed(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    platform.answers = [refused(401, "AUTH.ENDED")]
+    assert completion.clusters("d") == []
+    monkeypatch.setenv("MSP_URL", "nowhere")
+    assert completion.workspaces("d") == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    with Progress("Job 7") as progress:
+        progress.set("RUNNING")
+        progress.print("line")
+    assert capsys.readouterr() == ("line\n", "")
+
+
+def test_progress_makes_way_for_output(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("managed_spark.cli.progress.TICK_SECONDS", 0.01)
+    with Progress("Job 7") as progress:
+        progress.set("RUN\x1bNING")
+        while "NING" not in terminal.getvalue():
+            time.sleep(0.01)
+        progress.print("line")
+    drawn = terminal.getvalue()
+    assert "\rJob 7: RUN NING, 0 s\x1b[K" in drawn and drawn.endswith("\r\x1b[K")
+    assert capsys.readouterr().out == "line\n"

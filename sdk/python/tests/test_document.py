@@ -48,10 +48,11 @@ def test_a_schema_becomes_types_and_conversions() -> None:
             "py-files": {"type": "string"},
         },
     }
+    derived = {name: {"type": "object", "properties": {}} for name in ("UpdateJobConf", "UpdateNotebookConf")}
     document = {
         "servers": [{"url": "/api/v1"}],
         "paths": {"/nodes": {"get": {"operationId": "listSQLNodes", "summary": "List", "responses": {"200": answer}}}},
-        "components": {"schemas": {"Node": node, "UpdateJobConf": {"type": "object", "properties": {}}}},
+        "components": {"schemas": {"Node": node, **derived}},
     }
     types, made = sources(document)
     assert "list_sql_nodes: PagedOperation[types.Node] = PagedOperation('listSQLNodes', 'GET', '/api/v1/nodes', 'Node')" in made

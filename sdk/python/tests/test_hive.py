@@ -6,11 +6,17 @@ from typing import Any, Dict, List, Optional
 
 import pytest
 
-from managed_spark import ConfigurationError, SqlFailed, _hive
+from managed_spark import ConfigurationError, SqlFailed, Table, _hive
+from managed_spark._table import Column
 
 
 class Wrong(Exception):
     pass
+
+
+def described(name: str, kind: str = "BIGINT", precision: Optional[int] = None, scale: Optional[int] = None) -> Any:
+    """A column as Python's database clients describe it."""
+    return (name, kind, None, None, precision, scale, None)
 
 
 class Server:
@@ -18,9 +24,15 @@ class Server:
 
     def __init__(self, rows: List[Any], columns: Optional[List[Any]]) -> None:
         self.rows = rows
-        self.description = columns
+        self.columns = columns
         self.opened: Dict[str, Any] = {}
         self.is_closed = False
+
+    @property
+    def description(self) -> Optional[List[Any]]:
+        if self.columns and any(kind == "INTERVAL" for _, kind, *_ in self.columns):
+            raise KeyError(21)
+        return self.columns
 
     def connect(self, **options: Any) -> Server:
         self.opened = options
@@ -51,13 +63,17 @@ def served(monkeypatch: pytest.MonkeyPatch, server: Server) -> Server:
     monkeypatch.setitem(sys.modules, "impala", types.ModuleType("impala"))
     errors: Any = types.ModuleType("impala.error")
     errors.Error = Wrong
+    protocol: Any = types.ModuleType("thrift.Thrift")
+    protocol.TException = Wrong
     monkeypatch.setitem(sys.modules, "impala.dbapi", module)
     monkeypatch.setitem(sys.modules, "impala.error", errors)
+    monkeypatch.setitem(sys.modules, "thrift", types.ModuleType("thrift"))
+    monkeypatch.setitem(sys.modules, "thrift.Thrift", protocol)
     return server
 
 
 def test_rows_are_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = served(monkeypatch, Server([(n, n * n) for n in range(6)], [("id", "BIGINT"), ("square", "BIGINT")]))
+    server = served(monkeypatch, Server([(n, n * n) for n in range(6)], [described("id"), described("square")]))
     found = _hive.query("https://spark.test/api/v1/thrift", "t-1", "select", 5)
     assert (found.columns, len(found), found.is_truncated, server.is_closed) == (["id", "square"], 5, True, True)
     assert found.to_dicts()[2] == {"id": 2, "square": 4}
@@ -67,7 +83,7 @@ def test_rows_are_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("limit", [6, 100])
 def test_all_rows_are_not_truncated(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    served(monkeypatch, Server([(n,) for n in range(6)], [("id", "BIGINT")]))
+    served(monkeypatch, Server([(n,) for n in range(6)], [described("id")]))
     found = _hive.query("http://127.0.0.1:8080/x", "t", "select", limit)
     assert (len(found), found.is_truncated) == (6, False)
 
@@ -81,6 +97,34 @@ def test_a_statement_without_rows_and_a_wrong_one_close_the_session(monkeypatch:
 
 
 def test_a_missing_client_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "impala.dbapi", None)
+    monkeypatch.setitem(sys.modules, "impala.error", None)
     with pytest.raises(ConfigurationError, match="pip install"):
         _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+
+
+def test_arrays_are_texts_as_maps_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [described("a", "ARRAY"), described("m", "MAP"), described("b", "BINARY")]
+    served(monkeypatch, Server([(b"[1]", '{"k":1}', b"ab"), (None, None, None)], columns))
+    found = _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+    assert found.rows == [("[1]", '{"k":1}', b"ab"), (None, None, None)]
+
+
+def test_a_type_that_clients_cannot_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    served(monkeypatch, Server([], [described("i", "INTERVAL")]))
+    with pytest.raises(SqlFailed, match="Cast it to string"):
+        _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+
+
+def test_dictionaries_do_not_lose_a_column() -> None:
+    table = Table([Column("a"), Column("b"), Column("a")], [(1, 2, 3)], False)
+    with pytest.raises(ConfigurationError, match="several columns with the name a"):
+        table.to_dicts()
+
+
+def test_an_empty_result_keeps_its_types() -> None:
+    columns = [Column("n", "BIGINT"), Column("price", "DECIMAL", 10, 2), Column("i", "MAP")]
+    assert [str(field.type) for field in Table(columns, [], False).to_arrow().schema] == [
+        "int64",
+        "decimal128(10, 2)",
+        "string",
+    ]

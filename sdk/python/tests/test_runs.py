@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Iterator, List
 
 import httpx
 import pytest
 from conftest import Platform, page, refused
 
-from managed_spark import CellFailed, Client, DeadlineExceeded, Run, RunFailed
-from managed_spark._cells import Cell
+from managed_spark import CellFailed, Client, Cluster, ClusterFailed, ConfigurationError, DeadlineExceeded, Run, RunFailed
+from managed_spark._cells import Cell, code_cells
 from managed_spark._lines import LONGEST_LINE, Lines
+from managed_spark._sync.workspaces import name_of
 from managed_spark.errors import REMEDIES
 
 
@@ -121,6 +124,98 @@ def test_a_running_sql_server_is_used_again(client: Client, platform: Platform, 
     ]
     client.workspace("demo").sql("select 1", cluster="c", max_rows=5)
     assert asked == [("https://spark.test/api/v1/workspace/3/spark/job/7/thrift", "t-1", "select 1", 5)]
+
+
+def found(**more: Any) -> httpx.Response:
+    return httpx.Response(200, json={"workspace_id": 3, "name": "demo", **more})
+
+
+def test_names_of_files_become_names_of_records() -> None:
+    assert name_of(Path("/x/My Job (2).py")) == "my-job-2-"
+    assert name_of(Path("serve.py"), "double") == "serve-double"
+    assert len(name_of(Path("x" * 100))) == 64
+
+
+def test_a_list_that_answers_404_is_empty(client: Client, platform: Platform) -> None:
+    platform.answers = [found(), refused(404, "RECORD.NOT_FOUND")]
+    assert list(client.workspace("demo").notebooks.list(status=["RUNNING"])) == []
+    assert platform.requests[1].url.params.get_list("notebook_status") == ["RUNNING"]
+
+
+def test_a_file_becomes_a_notebook_of_its_language(client: Client, platform: Platform, tmp_path: Path) -> None:
+    file = tmp_path / "My Cells.ipynb"
+    file.write_text('{"cells": [], "metadata": {"kernelspec": {"name": "spylon", "language": "Scala"}}}')
+    uploaded = httpx.Response(200, json={"full_file_path": "my-cells.ipynb", "workspace_id": "3"})
+    platform.answers = [found(), uploaded, refused(409, "RECORD.DUPLICATE_NAME"), httpx.Response(201, json={})]
+    assert client.workspace("demo").describe_notebook(str(file), cluster=2, driver_memory="1g") == "my-cells"
+    created, updated = (json.loads(request.content) for request in platform.requests[2:])
+    assert created == {
+        "cluster_id": 2,
+        "driver_memory": "1g",
+        "notebook_name": "my-cells",
+        "notebook_path": "my-cells.ipynb",
+        "notebook_type": "scala",
+    }
+    assert updated == {"cluster_id": 2, "driver_memory": "1g"}
+
+
+def test_a_notebook_that_is_not_there_is_not_made_by_its_name(client: Client, platform: Platform) -> None:
+    platform.answers = [found(), refused(404, "RECORD.NOT_FOUND")]
+    with pytest.raises(ConfigurationError, match="has no notebook report"):
+        client.workspace("demo").describe_notebook("report", cluster="c")
+
+
+def test_cells_with_code_are_read_from_a_notebook() -> None:
+    cells = [
+        {"id": "a", "cell_type": "markdown", "source": "# T"},
+        {"id": "b", "cell_type": "code", "source": ["x = 1\n", "x"]},
+        {"id": "c", "cell_type": "code", "source": " \n"},
+    ]
+    assert code_cells(json.dumps({"cells": cells}).encode()) == [("b", "x = 1\nx")]
+    with pytest.raises(ConfigurationError, match="not a notebook"):
+        code_cells(b"[" * 100_000)
+
+
+def cluster(status: str) -> httpx.Response:
+    return httpx.Response(200, json={"cluster_id": 2, "name": "c", "cluster_status": status})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "seen", "requests"),
+    [
+        ("RUNNING", ["RUNNING"], []),
+        ("RUNNING", ["STOPPING", "STOPPED", "INITIATING", "RUNNING"], ["start"]),
+        ("STOPPED", ["INITIATING", "RUNNING", "STOPPING", "STOPPED"], ["stop"]),
+    ],
+)
+def test_a_cluster_is_brought_to_a_status(
+    client: Client, platform: Platform, wanted: str, seen: List[str], requests: List[str]
+) -> None:
+    statuses = iter(seen)
+    platform.handler = lambda request: cluster(next(statuses)) if request.method == "GET" else httpx.Response(200, json={})
+    found = Cluster(client._transport, cluster("STOPPED").json())
+    steps = [found.step_to(wanted) for _ in seen]
+    assert steps == [False] * (len(seen) - 1) + [True]
+    assert [request.url.path.rsplit("/", 1)[1] for request in platform.requests if request.method == "POST"] == requests
+
+
+def test_a_cluster_that_somebody_else_starts_is_waited_for(client: Client, platform: Platform) -> None:
+    platform.answers = [cluster("STOPPED"), refused(409, "CLUSTER.INVALID_STATE"), cluster("RUNNING")]
+    found = Cluster(client._transport, cluster("STOPPED").json())
+    assert [found.step_to("RUNNING"), found.step_to("RUNNING")] == [False, True]
+
+
+def test_a_cluster_without_a_way_to_a_status_fails(client: Client, platform: Platform) -> None:
+    platform.answers = [cluster("ERROR"), page([{"reason": "No disk."}])]
+    with pytest.raises(ClusterFailed, match="No disk"):
+        Cluster(client._transport, cluster("ERROR").json()).step_to("RUNNING")
+
+
+def test_a_wait_tells_the_statuses_that_it_sees(run: Run, platform: Platform) -> None:
+    platform.answers = [job("SUBMITTED"), job("RUNNING"), job("DONE")]
+    seen: List[str] = []
+    run.result(on_status=seen.append)
+    assert seen == ["SUBMITTED", "RUNNING"]
 
 
 def message(kind: str, parent: str = "c", **content: Any) -> Any:

@@ -10,7 +10,7 @@ import httpx
 
 from managed_spark import AsyncClient, CellFailed, Client
 
-WORKSPACE, CLUSTER = sys.argv[2:]
+PART, WORKSPACE, CLUSTER = sys.argv[1:4]
 FOLDER = Path(tempfile.mkdtemp())
 
 
@@ -77,22 +77,47 @@ def jobs():
         }
 
 
-async def sessions():
+async def sessions(body, catalog):
     async with AsyncClient() as client:
         workspace = await client.workspace(WORKSPACE)
-        cells, kept = await asyncio.gather(notebook(workspace), records(workspace))
-        return {"notebook": cells, "records": kept}
+        seen = await asyncio.gather(
+            notebook(workspace), records(workspace), life(client, body), catalogs(client, workspace, catalog)
+        )
+        return dict(zip(("notebook", "records", "life", "catalogs"), seen))
 
 
 async def notebook(workspace):
+    before = [one async for one in workspace.notebooks.list()]
     async with await workspace.notebook("sdk", cluster=CLUSTER, driver_memory="512m") as opened:
         cell = await opened.execute("print('hello')\nspark.range(1000).selectExpr('sum(id)').first()[0]")
         # The kernel's socket breaks between two cells.
         await opened.disconnect()
+        live = [one["notebook_id"] async for one in workspace.notebooks.list(status=["RUNNING"])]
         try:
             await opened.execute("{}['x']")
         except CellFailed as failure:
-            return [cell.text, cell.value, failure.name]
+            return [before, live == [opened.id], cell.text, cell.value, failure.name]
+
+
+async def life(client, body):
+    """Takes a cluster from its creation to its end."""
+    statuses = []
+    cluster = await client.clusters.create(**body)
+    made = [isinstance(cluster.id, int), cluster.details == (await client.cluster(cluster.name)).details]
+    await cluster.start(on_status=statuses.append)
+    nodes = [node["node_status"] for node in cluster.details["nodes"]]
+    await cluster.stop()
+    stopped = [one.name async for one in client.clusters.list(status="STOPPED")]
+    await cluster.destroy()
+    return [made, sorted(set(statuses)), nodes, stopped, cluster.details["cluster_status"]]
+
+
+async def catalogs(client, workspace, catalog):
+    names = [one["name"] async for one in client.catalogs.list()]
+    schemas = await client.catalogs.schemas(catalog, workspace=workspace.id)
+    tables = await client.catalogs.tables(catalog, "crm", workspace=workspace.id)
+    columns = await client.catalogs.columns(catalog, "crm", "customers", workspace=workspace.id)
+    return [names, [one["name"] for one in schemas], [one["name"] for one in tables], len(columns)]
 
 
 async def records(workspace):
@@ -109,4 +134,4 @@ async def records(workspace):
 
 
 if __name__ == "__main__":
-    print(json.dumps(jobs() if sys.argv[1] == "jobs" else asyncio.run(sessions())))
+    print(json.dumps(jobs() if PART == "jobs" else asyncio.run(sessions(*map(json.loads, sys.argv[4:])))))

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+import json
+from typing import Any, Dict, List, NamedTuple, Optional
 
-from .errors import CellFailed
+from .errors import CellFailed, ConfigurationError
 
 #: The most text and the most displayed results that are kept of a cell.
 TEXT_KEPT = 16 << 20
 DISPLAYS_KEPT = 1000
+
+
+class CodeCell(NamedTuple):
+    """A cell of a notebook file that a kernel can execute."""
+
+    id: str
+    code: str
+
+
+def read_notebook(content: bytes) -> Dict[str, Any]:
+    """Returns what an .ipynb file holds."""
+    try:
+        notebook = json.loads(content)
+    except (ValueError, RecursionError):
+        notebook = None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise ConfigurationError("The file is not a notebook: it must be a JSON object with a list of cells.")
+    return notebook
+
+
+def code_cells(content: bytes) -> List[CodeCell]:
+    """Returns the cells with code of an .ipynb file that the platform sent, where each has an id; blank ones are left out."""
+    found = []
+    for cell in read_notebook(content)["cells"]:
+        source = cell.get("source", "")
+        code = "".join(source) if isinstance(source, list) else str(source)
+        if cell.get("cell_type") == "code" and code.strip():
+            found.append(CodeCell(str(cell["id"]), code))
+    return found
+
+
+def language_of(content: bytes) -> str:
+    """Returns the language that an .ipynb file names, as the platform calls it; Python if it names none."""
+    metadata = read_notebook(content).get("metadata")
+    spec = metadata.get("kernelspec") if isinstance(metadata, dict) else None
+    named = str(spec.get("language") or spec.get("name") or "").lower() if isinstance(spec, dict) else ""
+    return next((language for language in ("scala", "sql") if language in named), "python3")
 
 
 class Cell:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, List, Sequence, Tuple
+from typing import Any, Iterator, List, NamedTuple, Sequence, Tuple
+
+from .errors import ConfigurationError
+
+
+class Column(NamedTuple):
+    """A column of a result, with its type as HiveServer2 calls it, such as `BIGINT`."""
+
+    name: str
+    type: str = "STRING"
+    precision: int = 38
+    scale: int = 0
 
 
 class Table:
-    """The rows of a query, as tuples."""
+    """The rows of a query, as tuples. Arrays, maps and structs are texts, as Spark writes them for SQL clients."""
 
-    def __init__(self, columns: Sequence[str], rows: List[Tuple[Any, ...]], is_truncated: bool) -> None:
-        self.columns = list(columns)
+    def __init__(self, described: Sequence[Column], rows: List[Tuple[Any, ...]], is_truncated: bool) -> None:
+        self.described = list(described)
         self.rows = rows
         #: True if the query has more rows than were asked for.
         self.is_truncated = is_truncated
+
+    @property
+    def columns(self) -> List[str]:
+        return [column.name for column in self.described]
 
     def __iter__(self) -> Iterator[Tuple[Any, ...]]:
         return iter(self.rows)
@@ -24,10 +39,48 @@ class Table:
         return f"<Table of {len(self.rows)} rows: {', '.join(self.columns)}>"
 
     def to_dicts(self) -> List[dict[str, Any]]:
+        twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        if twice:
+            raise ConfigurationError(
+                f"A dictionary cannot hold several columns with the name {twice[0]}. Name them in the statement with `as`."
+            )
         return [dict(zip(self.columns, row)) for row in self.rows]
 
     def to_pandas(self) -> Any:
         """Returns a DataFrame; needs `pip install managed-spark[pandas]`."""
-        import pandas
-
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ConfigurationError("A DataFrame needs pandas: pip install 'managed-spark[pandas]'") from None
         return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def to_arrow(self) -> Any:
+        """Returns a pyarrow.Table, whose types are those of the query; needs `pip install managed-spark[arrow]`."""
+        try:
+            import pyarrow
+        except ModuleNotFoundError:
+            raise ConfigurationError("An Arrow table needs pyarrow: pip install 'managed-spark[arrow]'") from None
+        values = list(zip(*self.rows)) if self.rows else [()] * len(self.described)
+        arrays = [
+            pyarrow.array(given, type=_arrow_type(pyarrow, column)) for column, given in zip(self.described, values)
+        ]
+        return pyarrow.Table.from_arrays(arrays, names=self.columns)
+
+
+def _arrow_type(pyarrow: Any, column: Column) -> Any:
+    if column.type == "DECIMAL":
+        return pyarrow.decimal128(column.precision, column.scale)
+    known = {
+        "BOOLEAN": pyarrow.bool_(),
+        "TINYINT": pyarrow.int8(),
+        "SMALLINT": pyarrow.int16(),
+        "INT": pyarrow.int32(),
+        "BIGINT": pyarrow.int64(),
+        "FLOAT": pyarrow.float32(),
+        "DOUBLE": pyarrow.float64(),
+        "DATE": pyarrow.date32(),
+        "TIMESTAMP": pyarrow.timestamp("us"),
+        "BINARY": pyarrow.binary(),
+        "NULL": pyarrow.null(),
+    }
+    return known.get(column.type, pyarrow.string())

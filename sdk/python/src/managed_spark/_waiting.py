@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 import time
+from typing import Callable, Optional
 
 from .errors import DeadlineExceeded
 
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 5.0
+
+#: Is told each status that a wait sees, for a display of its progress.
+OnStatus = Callable[[str], None]
 
 
 class Deadline:
@@ -31,12 +35,16 @@ class Deadline:
 class Pauses:
     """Growing pauses between looks at something that changes."""
 
-    def __init__(self, deadline: Deadline) -> None:
+    def __init__(self, deadline: Deadline, on_status: Optional[OnStatus] = None) -> None:
         self._deadline = deadline
+        self._on_status = on_status
         self._next = FIRST_PAUSE
 
-    def next(self) -> float:
+    def next(self, status: str) -> float:
+        """Returns how long to wait before the next look, after one that saw this status."""
         self._deadline.check()
+        if self._on_status is not None:
+            self._on_status(status)
         pause, self._next = self._next, min(self._next * 1.3, LONGEST_PAUSE)
         return min(pause, self._deadline.left)
 

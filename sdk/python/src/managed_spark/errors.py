@@ -98,16 +98,19 @@ class FunctionFailed(Invalid):
 
 
 class RunFailed(ManagedSparkError):
-    """A run ended otherwise than DONE."""
+    """A run of a job ended otherwise than DONE, or an instance of a notebook before its kernel ran."""
 
-    def __init__(self, job_id: int, status: str, code: Optional[str], reason: Optional[str], log_url: str) -> None:
+    def __init__(
+        self, job_id: int, status: str, code: Optional[str], reason: Optional[str], log_url: str, kind: str = "Job"
+    ) -> None:
+        #: Id of the job, or of the notebook's instance.
         self.job_id = job_id
         self.status = status
         self.code = code
         self.reason = reason or f"The run ended as {status}."
         self.remedy = REMEDIES.get(code or "")
         self.log_url = log_url
-        super().__init__(" ".join([f"Job {job_id} is {status}: {_sentence(self.reason)}", *filter(None, [self.remedy])]))
+        super().__init__(" ".join([f"{kind} {job_id} is {status}: {_sentence(self.reason)}", *filter(None, [self.remedy])]))
 
 
 class ClusterFailed(ManagedSparkError):

@@ -10,6 +10,8 @@ from .._generated import operations as ops
 from .._operation import Operation, PagedOperation
 from ..settings import Settings, load_settings
 from .clusters import AsyncCatalogs, AsyncCluster, AsyncClusters
+from .notebooks import AsyncNotebook
+from .runs import AsyncRun
 from .transport import AsyncTransport, Ref, chosen
 from .workspaces import AsyncWorkspace
 
@@ -51,6 +53,14 @@ class AsyncClient:
     async def cluster(self, cluster: Ref) -> AsyncCluster:
         return await self.clusters.get(cluster)
 
+    def run(self, workspace_id: int, job_id: int) -> AsyncRun:
+        """Returns a run whose ids are known, without asking the platform."""
+        return AsyncRun(self._transport, workspace_id, job_id)
+
+    def notebook(self, workspace_id: int, notebook_id: int) -> AsyncNotebook:
+        """Returns an instance of a notebook whose ids are known, without asking the platform."""
+        return AsyncNotebook(self._transport, workspace_id, notebook_id)
+
     async def user(self) -> types.UserInfo:
         return await self._transport.call(ops.get_user_info)
 
@@ -75,6 +85,10 @@ class AsyncClient:
         """Yields the records of all pages of an operation."""
         async for record in self._transport.pages(operation, path, query=query):
             yield record
+
+    def set_patience(self, seconds: float) -> None:
+        """Sets how long a request waits for an answer, and is repeated while there is none, instead of a minute each."""
+        self._transport.set_patience(seconds)
 
     async def close(self) -> None:
         await self._transport.close()

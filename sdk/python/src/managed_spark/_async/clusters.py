@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, AsyncIterator, List, Optional
 
 from .._generated import operations as ops
 from .._ports import async_sleep
-from .._waiting import Deadline, Pauses
-from ..errors import ClusterFailed
+from .._waiting import Deadline, OnStatus, Pauses
+from ..errors import ClusterFailed, Conflict
 from .transport import AsyncTransport, Ref, chosen
 
 if TYPE_CHECKING:
@@ -34,31 +34,59 @@ class AsyncCluster:
         self.details = await self._transport.call(ops.get_cluster, query={"cluster_id": self.id})
         return self.details
 
-    async def start(self, *, wait: bool = True, timeout: float = START_SECONDS) -> None:
+    async def start(
+        self, *, wait: bool = True, timeout: float = START_SECONDS, on_status: Optional[OnStatus] = None
+    ) -> None:
         await self._transport.call(ops.start_cluster, body={"cluster_id": self.id})
         if wait:
-            await self.wait_for("RUNNING", timeout)
+            await self.wait_for("RUNNING", timeout, on_status=on_status)
 
-    async def stop(self, *, wait: bool = True, timeout: float = START_SECONDS) -> None:
+    async def stop(
+        self, *, wait: bool = True, timeout: float = START_SECONDS, on_status: Optional[OnStatus] = None
+    ) -> None:
         await self._transport.call(ops.stop_cluster, body={"cluster_id": self.id})
         if wait:
-            await self.wait_for("STOPPED", timeout)
+            await self.wait_for("STOPPED", timeout, on_status=on_status)
 
-    async def destroy(self, *, wait: bool = True, timeout: float = START_SECONDS) -> None:
+    async def destroy(
+        self, *, wait: bool = True, timeout: float = START_SECONDS, on_status: Optional[OnStatus] = None
+    ) -> None:
         await self._transport.call(ops.destroy_cluster, body={"cluster_id": self.id})
         if wait:
-            await self.wait_for("DESTROYED", timeout)
+            await self.wait_for("DESTROYED", timeout, on_status=on_status)
 
-    async def wait_for(self, status: str, timeout: float = START_SECONDS) -> types.ClusterRead:
+    async def step_to(self, status: str) -> bool:
+        """Does what brings the cluster nearer to RUNNING or STOPPED, and returns whether it is there; called again and again,
+        it gets there from any status. Throws a ClusterFailed if there is no way.
+        """
+        found = (await self.refresh())["cluster_status"]
+        if found == status:
+            return True
+        if found in ("ERROR", "DESTROYING", "DESTROYED"):
+            raise ClusterFailed(self.id, found, await self._last_reason())
+        # In other statuses the cluster is on its way, to here or to where it can be turned around.
+        turned = {"RUNNING": ("STOPPED", self.start), "STOPPED": ("RUNNING", self.stop)}
+        turning_point, turn = turned[status]
+        if found == turning_point:
+            try:
+                await turn(wait=False)
+            except Conflict:
+                # Somebody else has changed its status meanwhile; the next call sees to which.
+                return False
+        return False
+
+    async def wait_for(
+        self, status: str, timeout: float = START_SECONDS, *, on_status: Optional[OnStatus] = None
+    ) -> types.ClusterRead:
         """Returns the cluster in this status; throws a ClusterFailed if it comes to rest in another one."""
-        pauses = Pauses(Deadline(timeout, f"Cluster {self.name} on its way to {status}"))
+        pauses = Pauses(Deadline(timeout, f"Cluster {self.name} on its way to {status}"), on_status)
         while True:
             found = await self.refresh()
             if found["cluster_status"] == status:
                 return found
             if found["cluster_status"] in ("ERROR", "DESTROYED"):
                 raise ClusterFailed(self.id, found["cluster_status"], await self._last_reason())
-            await async_sleep(pauses.next())
+            await async_sleep(pauses.next(found["cluster_status"]))
 
     async def _last_reason(self) -> Optional[str]:
         async for event in self._transport.pages(ops.list_cluster_states, query={"cluster_id": self.id, "limit": 1}):

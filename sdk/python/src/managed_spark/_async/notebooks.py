@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, List, Optional, Sequence
 
 import httpx
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from .._cells import Cell
+from .._cells import Cell, CodeCell, code_cells
 from .._generated import operations as ops
 from .._ports import AsyncSocket, async_connect, async_receive, async_sleep
-from .._waiting import Deadline, Pauses, backoff
-from ..errors import RunFailed, Unreachable, error_of
-from .runs import FINISHED
-from .transport import AsyncTransport
+from .._waiting import Deadline, OnStatus, Pauses, backoff
+from ..errors import Conflict, NotFound, RunFailed, Unreachable, error_of
+from .runs import DAY, FINISHED
+from .transport import NAME_TAKEN, AsyncTransport, Ref, chosen
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .._generated import types
 
 RECONNECTS = 5
@@ -34,26 +36,54 @@ class AsyncNotebook:
         self._path = {"workspace_id": workspace_id, "notebook_id": notebook_id}
         self._socket: Optional[AsyncSocket] = None
         self._session = f"{uuid.uuid4().hex}_session"
+        self.workspace_id = workspace_id
         self.id = notebook_id
+
+    def __repr__(self) -> str:
+        return f"<Notebook {self.id}>"
+
+    @property
+    def url(self) -> str:
+        """The address of the instance in the API; its log is below `/log/stderr`."""
+        return self._transport.settings.url + ops.get_notebook.path.format(**self._path)
 
     async def details(self) -> types.NotebookRead:
         return await self._transport.call(ops.get_notebook, self._path)
 
-    async def running(self, timeout: float = 1800.0) -> None:
-        pauses = Pauses(Deadline(timeout, f"Notebook {self.id}"))
+    async def running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> None:
+        """Returns once the kernel can be used; throws a RunFailed if the instance ended before."""
+        pauses = Pauses(Deadline(timeout, f"Notebook {self.id}"), on_status)
         while True:
             found = await self.details()
-            if found["notebook_status"] == "RUNNING":
+            status = found["notebook_status"]
+            if status == "RUNNING":
                 return
-            if found["notebook_status"] in FINISHED:
-                log = self._transport.settings.url + ops.get_notebook.path.format(**self._path) + "/log/stderr"
-                raise RunFailed(self.id, found["notebook_status"], found["reason_code"], found["reason"], log)
-            await async_sleep(pauses.next())
+            if status in FINISHED:
+                log = f"{self.url}/log/stderr"
+                raise RunFailed(self.id, status, found["reason_code"], found["reason"], log, "Notebook")
+            await async_sleep(pauses.next(status))
 
-    async def execute(self, code: str, *, timeout: float = 3600.0) -> Cell:
-        """Executes code once, also if the connection breaks meanwhile; throws a CellFailed if it raises an exception."""
+    async def cells(self) -> List[CodeCell]:
+        """Returns the cells with code of the notebook as it was when this instance was started."""
+        path = {"workspace_id": self.workspace_id, "notebook_id": self.id}
+        return code_cells((await self._transport.send(ops.download_notebook_run, path)).content)
+
+    async def run_cells(self, *, timeout: float = DAY) -> AsyncIterator[Cell]:
+        """Executes the cells of the notebook in their order, and yields each when it is done; throws a CellFailed at the first
+        that raises an exception. The platform keeps the outputs with the notebook. An instance executes each cell once: called
+        again, also by another process, this continues where it was.
+        """
+        deadline = Deadline(timeout, f"Notebook {self.id}")
+        for cell in await self.cells():
+            yield await self.execute(cell.code, timeout=deadline.left, cell_id=cell.id)
+
+    async def execute(self, code: str, *, timeout: float = 3600.0, cell_id: Optional[str] = None) -> Cell:
+        """Executes code once, also if the connection breaks meanwhile; throws a CellFailed if it raises an exception.
+
+        With the id of a cell of the notebook, its outputs are kept there.
+        """
         deadline = Deadline(timeout, f"The cell in notebook {self.id}")
-        cell = Cell(f"sdk-{uuid.uuid4()}")
+        cell = Cell(cell_id or f"sdk-{uuid.uuid4()}")
         request = {"header": {"msg_id": cell.id, "msg_type": "execute_request"}, "content": {"code": code}}
         broken = 0
         while True:
@@ -79,13 +109,20 @@ class AsyncNotebook:
     async def interrupt(self) -> None:
         await self._transport.call(ops.interrupt_kernel, self._path)
 
+    async def kill(self) -> None:
+        """Asks the kernel to stop, `stop` also waits; the notebook and its outputs stay."""
+        await self._transport.call(ops.kill_notebook, self._path)
+
     async def stop(self, timeout: float = 600.0) -> None:
         """Stops the kernel; the notebook and its outputs stay."""
         await self.disconnect()
-        await self._transport.call(ops.kill_notebook, self._path)
+        await self.kill()
         pauses = Pauses(Deadline(timeout, f"The stop of notebook {self.id}"))
-        while (await self.details())["notebook_status"] not in FINISHED:
-            await async_sleep(pauses.next())
+        while True:
+            status = (await self.details())["notebook_status"]
+            if status in FINISHED:
+                return
+            await async_sleep(pauses.next(status))
 
     async def disconnect(self) -> None:
         socket, self._socket = self._socket, None
@@ -122,3 +159,68 @@ class AsyncNotebook:
                 return message
 
 
+class AsyncNotebooks:
+    """The notebooks of a workspace and their instances."""
+
+    def __init__(self, transport: AsyncTransport, workspace_id: int) -> None:
+        self._transport = transport
+        self._path = {"workspace_id": workspace_id}
+
+    async def list(self, *, status: Optional[Sequence[str]] = None) -> AsyncIterator[types.NotebookRead]:
+        """Yields instances, the newest first."""
+        try:
+            async for notebook in self._transport.pages(
+                ops.list_notebooks, self._path, query={"notebook_status": status}
+            ):
+                yield notebook
+        except NotFound:
+            # This list answers 404 where others are empty.
+            return
+
+    def get(self, notebook_id: int) -> AsyncNotebook:
+        return AsyncNotebook(self._transport, self._path["workspace_id"], notebook_id)
+
+    async def describe(
+        self,
+        name: str,
+        cluster: Ref,
+        *,
+        language: str = "python3",
+        path: Optional[str] = None,
+        **settings: Unpack[types.NotebookSettings],
+    ) -> None:
+        """Makes the notebook, or changes the one of this name; settings that are not given stay as they are.
+
+        `path` is its .ipynb file in the workspace, if that has another name. What the file holds becomes the notebook.
+        """
+        body: Dict[str, Any] = {**chosen("cluster", cluster), **settings}
+        file = {} if path is None else {"notebook_path": path}
+        try:
+            created = {**body, **file, "notebook_name": name, "notebook_type": language}
+            await self._transport.call(ops.create_notebook_conf, self._path, body=created)
+        except Conflict as conflict:
+            if conflict.code != NAME_TAKEN:
+                raise
+            await self._transport.call(ops.update_notebook_conf, self._path, query={"notebook_name": name}, body=body)
+
+    async def start(
+        self, name: str, *, conf: Optional[Sequence[str]] = None, idempotency_key: Optional[str] = None
+    ) -> AsyncNotebook:
+        """Starts an instance of a notebook, and does not wait for its kernel. The same key returns the same instance."""
+        body: Dict[str, Any] = {"notebook_name": name, **({} if conf is None else {"conf": list(conf)})}
+        created = await self._transport.call(
+            ops.create_notebook, self._path, body=body, idempotency_key=idempotency_key
+        )
+        return self.get(created["notebook_id"])
+
+    async def exists(self, name: str) -> bool:
+        try:
+            await self._transport.call(ops.get_notebook_conf, self._path, query={"notebook_name": name})
+        except NotFound:
+            return False
+        return True
+
+    async def export(self, name: str) -> bytes:
+        """Returns the notebook with its outputs, as the content of an .ipynb file."""
+        query = {"notebook_name": name}
+        return (await self._transport.send(ops.export_notebook_conf, self._path, query=query)).content

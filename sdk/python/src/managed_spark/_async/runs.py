@@ -9,7 +9,7 @@ import httpx
 from .._generated import operations as ops
 from .._lines import Lines
 from .._ports import async_sleep
-from .._waiting import Deadline, Pauses, backoff
+from .._waiting import Deadline, OnStatus, Pauses, backoff
 from ..errors import RunFailed, Unreachable
 from .transport import AsyncTransport
 
@@ -61,20 +61,20 @@ class AsyncRun:
         """Asks the run to stop; `wait` returns once it has."""
         await self._transport.call(ops.kill_job, self._path)
 
-    async def wait(self, timeout: float = DAY) -> types.JobRead:
+    async def wait(self, timeout: float = DAY, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
         """Returns the finished run, however it ended."""
-        return await self._reached(FINISHED, timeout)
+        return await self._reached(FINISHED, timeout, on_status)
 
-    async def running(self, timeout: float = 1800.0) -> types.JobRead:
+    async def running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
         """Returns the run once it is RUNNING; throws a RunFailed if it ended before."""
-        job = await self._reached(FINISHED | {"RUNNING"}, timeout)
+        job = await self._reached(FINISHED | {"RUNNING"}, timeout, on_status)
         if job["job_status"] in FINISHED:
             raise self._failure(job)
         return job
 
-    async def result(self, timeout: float = DAY) -> types.JobRead:
+    async def result(self, timeout: float = DAY, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
         """Returns the run once it is DONE; throws a RunFailed if it ends otherwise."""
-        job = await self.wait(timeout)
+        job = await self.wait(timeout, on_status=on_status)
         if job["job_status"] != "DONE":
             raise self._failure(job)
         return job
@@ -125,13 +125,15 @@ class AsyncRun:
         for line in lines.end():
             yield line
 
-    async def _reached(self, statuses: frozenset[str], timeout: float) -> types.JobRead:
-        pauses = Pauses(Deadline(timeout, f"Job {self.id}"))
+    async def _reached(
+        self, statuses: frozenset[str], timeout: float, on_status: Optional[OnStatus]
+    ) -> types.JobRead:
+        pauses = Pauses(Deadline(timeout, f"Job {self.id}"), on_status)
         while True:
             job = await self.details()
             if job["job_status"] in statuses:
                 return job
-            await async_sleep(pauses.next())
+            await async_sleep(pauses.next(job["job_status"]))
 
     def _failure(self, job: types.JobRead) -> RunFailed:
         log = f"{self.url}/log/{'stderr' if job['job_status'] == 'ERROR' else 'stdout'}"

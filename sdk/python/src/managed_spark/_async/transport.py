@@ -33,6 +33,8 @@ RETRIED = frozenset({429, 502, 503})
 #: A token is renewed this long before it ends, so that none ends between here and there.
 RENEWED_BEFORE = 60.0
 PAGE_SIZE = 100
+#: The code of a refusal because another record of the kind has the name.
+NAME_TAKEN = "RECORD.DUPLICATE_NAME"
 
 
 class AsyncTransport:
@@ -47,6 +49,10 @@ class AsyncTransport:
             transport=http,
             headers={"User-Agent": f"managed-spark-python/{VERSION}"},
         )
+
+    def set_patience(self, seconds: float) -> None:
+        self.retry_seconds = seconds
+        self._http.timeout = httpx.Timeout(seconds)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -259,4 +265,4 @@ def chosen(kind: str, ref: Ref) -> Dict[str, Ref]:
     return {f"{kind}_id" if isinstance(ref, int) else f"{kind}_name": ref}
 
 
-__all__ = ["ApiError", "AsyncTransport", "Ref", "chosen"]
+__all__ = ["NAME_TAKEN", "ApiError", "AsyncTransport", "Ref", "chosen"]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Optional, Sequence, Union
 
 from .. import _hive
+from .._cells import language_of
 from .._generated import operations as ops
 from .._ports import async_blocking
 from .._table import Table
+from .._waiting import OnStatus
 from ..errors import Conflict, ConfigurationError
 from .files import AsyncFiles, AsyncSecrets
-from .notebooks import AsyncNotebook
+from .notebooks import AsyncNotebook, AsyncNotebooks
 from .runs import AsyncFunction, AsyncRun
-from .transport import AsyncTransport, Ref, chosen
+from .transport import NAME_TAKEN, AsyncTransport, Ref, chosen
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,7 +27,14 @@ if TYPE_CHECKING:
 
 JOB_TYPES = {".py": "Python3", ".jar": "Jar", ".sql": "SQL"}
 MAX_ROWS = 1_000_000
-NAME_TAKEN = "RECORD.DUPLICATE_NAME"
+
+LONGEST_NAME = 64
+
+
+def name_of(file: Path, suffix: str = "") -> str:
+    """Returns the name of a file without its ending, with other characters than those that names of records may have replaced."""
+    text = "-".join(filter(None, [file.stem, suffix])).lower()
+    return re.sub(r"[^a-z0-9.@_-]+", "-", text)[:LONGEST_NAME]
 
 
 class AsyncJobs:
@@ -34,8 +44,10 @@ class AsyncJobs:
         self._transport = transport
         self._path = {"workspace_id": workspace_id}
 
-    async def list(self, *, name: Optional[str] = None, status: Optional[str] = None) -> AsyncIterator[types.JobRead]:
-        """Yields runs, the newest first; of one job if it is named."""
+    async def list(
+        self, *, name: Optional[str] = None, status: Union[str, Sequence[str], None] = None
+    ) -> AsyncIterator[types.JobRead]:
+        """Yields runs, the newest first; of one job if it is named, and only those in the status, or in one of several."""
         query = {"job_conf_name": name, "job_status": status}
         async for job in self._transport.pages(ops.list_jobs, self._path, query=query):
             yield job
@@ -57,13 +69,27 @@ class AsyncJobs:
             await self._transport.call(ops.update_job_conf, self._path, query=by_name, body=body)
         return await self._transport.call(ops.get_job_conf, self._path, query=by_name)
 
+    async def delete(self, name: str) -> None:
+        """Deletes a job that has no unfinished runs; its runs stay readable."""
+        await self._transport.call(ops.delete_job_conf, self._path, query={"job_conf_name": name})
+
     async def submit(
-        self, name: str, *, args: Optional[Sequence[str]] = None, idempotency_key: Optional[str] = None
+        self,
+        name: str,
+        *,
+        args: Optional[Sequence[str]] = None,
+        conf: Optional[Sequence[str]] = None,
+        idempotency_key: Optional[str] = None,
     ) -> AsyncRun:
-        """Runs a job that is described. The same key returns the same run, also from another process."""
+        """Runs a job that is described. The same key returns the same run, also from another process.
+
+        `args` and the Spark properties in `conf`, each as `key=value`, are those of this run only.
+        """
         body: Dict[str, Any] = {"job_conf_name": name}
         if args is not None:
             body["arguments"] = shlex.join(args)
+        if conf is not None:
+            body["conf"] = list(conf)
         created = await self._transport.call(ops.create_job, self._path, body=body, idempotency_key=idempotency_key)
         return self.get(created["job_id"])
 
@@ -77,6 +103,7 @@ class AsyncWorkspace:
         self.files = AsyncFiles(transport, self.id)
         self.secrets = AsyncSecrets(transport, self.id)
         self.jobs = AsyncJobs(transport, self.id)
+        self.notebooks = AsyncNotebooks(transport, self.id)
 
     def __repr__(self) -> str:
         return f"<Workspace {self.id} {self.name}>"
@@ -92,19 +119,32 @@ class AsyncWorkspace:
         **settings: Unpack[types.JobSettings],
     ) -> AsyncRun:
         """Uploads a local script (.py, .jar or .sql), describes a job of its name that runs it, and submits a run."""
+        job = await self.describe_script(script, cluster=cluster, name=name, **settings)
+        return await self.jobs.submit(job, args=args, idempotency_key=idempotency_key)
+
+    async def describe_script(
+        self,
+        script: Union[str, "os.PathLike[str]"],
+        *,
+        cluster: Ref,
+        name: Optional[str] = None,
+        path: str = "",
+        **settings: Unpack[types.JobSettings],
+    ) -> str:
+        """Uploads a local script, to the path or to its own name, and describes a job that runs it; returns the job's name."""
         local = Path(script)
         job_type = JOB_TYPES.get(local.suffix)
         if job_type is None:
             raise ConfigurationError(f"{local} is no script: its name must end with {', '.join(JOB_TYPES)}.")
         if not local.is_file():
             raise FileNotFoundError(f"There is no file {local}. Name a local script; it is uploaded.")
-        job = name or local.stem
+        job = name or name_of(local)
         if job_type == "SQL":
             settings["rawScalaCode"] = local.read_text(encoding="utf-8")
         else:
-            settings["command"] = await self.files.upload(local)
+            settings["command"] = await self.files.upload(local, path)
         await self.jobs.describe(job, job_type, cluster, **settings)
-        return await self.jobs.submit(job, args=args, idempotency_key=idempotency_key)
+        return job
 
     async def function(
         self,
@@ -118,7 +158,7 @@ class AsyncWorkspace:
     ) -> AsyncFunction:
         """Serves a function of a local Python script, and returns once it can be called."""
         local = Path(script)
-        job = name or f"{local.stem}-{function}"
+        job = name or name_of(local, function)
         # The run gets the folder of its script, which therefore has one of its own.
         settings["platform_functions_script_path"] = await self.files.upload(local, f"{job}/{local.name}")
         settings["platform_functions_function_name"] = function
@@ -127,27 +167,38 @@ class AsyncWorkspace:
         await run.running(timeout)
         return AsyncFunction(self._transport, run)
 
+    async def describe_notebook(
+        self, notebook: str, *, cluster: Ref, **settings: Unpack[types.NotebookSettings]
+    ) -> str:
+        """Uploads a local .ipynb file as a notebook of its name, or changes settings of the notebook that is named; returns its
+        name.
+        """
+        if not notebook.endswith(".ipynb"):
+            if not await self.notebooks.exists(notebook):
+                raise ConfigurationError(
+                    f"Workspace {self.name} has no notebook {notebook}. Name a local .ipynb file to upload it."
+                )
+            await self.notebooks.describe(notebook, cluster, **settings)
+            return notebook
+        local = Path(notebook)
+        name = name_of(local)
+        path = await self.files.upload(local, f"{name}.ipynb")
+        language = language_of(local.read_bytes())
+        await self.notebooks.describe(name, cluster, language=language, path=path, **settings)
+        return name
+
     async def notebook(
         self,
         name: str,
         *,
         cluster: Ref,
         language: str = "python3",
-        driver_memory: Optional[str] = None,
         timeout: float = 1800.0,
+        **settings: Unpack[types.NotebookSettings],
     ) -> AsyncNotebook:
         """Opens the notebook of this name, which is made if it does not exist, with a kernel of its own."""
-        path = {"workspace_id": self.id}
-        body = {"notebook_name": name, "notebook_type": language, **chosen("cluster", cluster)}
-        try:
-            await self._transport.call(
-                ops.create_notebook_conf, path, body={**body, "driver_memory": driver_memory}
-            )
-        except Conflict as conflict:
-            if conflict.code != NAME_TAKEN:
-                raise
-        created = await self._transport.call(ops.create_notebook, path, body={"notebook_name": name})
-        notebook = AsyncNotebook(self._transport, self.id, created["notebook_id"])
+        await self.notebooks.describe(name, cluster, language=language, **settings)
+        notebook = await self.notebooks.start(name)
         await notebook.running(timeout)
         return notebook
 
@@ -158,6 +209,7 @@ class AsyncWorkspace:
         cluster: Ref,
         max_rows: int = MAX_ROWS,
         timeout: float = 1800.0,
+        on_status: Optional[OnStatus] = None,
         **settings: Unpack[types.JobSettings],
     ) -> Table:
         """Runs a statement on the workspace's SQL server of this cluster, which is started if it does not run.
@@ -165,15 +217,14 @@ class AsyncWorkspace:
         The server stays, so that the next statement does not wait, until it is idle for as long as the operator allows.
         """
         run = await self._sql_server(cluster, settings)
-        await run.running(timeout)
+        await run.running(timeout, on_status=on_status)
         token = await self._transport.token()
         url = f"{run.url}/thrift"
         return await async_blocking(lambda: _hive.query(url, token, statement, max_rows))
 
     async def _sql_server(self, cluster: Ref, settings: types.JobSettings) -> AsyncRun:
         name = f"sql-{cluster}"
-        for status in ("RUNNING", "SUBMITTED"):
-            async for job in self.jobs.list(name=name, status=status):
-                return self.jobs.get(job["job_id"])
+        async for job in self.jobs.list(name=name, status=("RUNNING", "SUBMITTED")):
+            return self.jobs.get(job["job_id"])
         await self.jobs.describe(name, "THRIFT_SQL", cluster, **settings)
         return await self.jobs.submit(name)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 import typer
 
 from .. import operations
+from .._cells import Cell
 from .._sync.client import Client
+from .._sync.notebooks import Notebook
 from .._sync.runs import DAY, Run
 from .._sync.workspaces import Workspace
-from ..errors import ManagedSparkError, RunFailed
+from ..errors import CellFailed, Conflict, ManagedSparkError, RunFailed
 from ..settings import DEFAULT_PROFILE, Settings, profile_file, write_profile
+from . import completion
 from .outcomes import INTERRUPTED, exit_code
 from .output import note, show, table
+from .progress import Progress
 
 if TYPE_CHECKING:
     from .._generated import types
@@ -25,14 +31,29 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Runs Spark jobs on the managed Spark platform.", pretty_exceptions_enable=False)
 clusters = typer.Typer(no_args_is_help=True, help="List, start and stop clusters.")
 jobs = typer.Typer(no_args_is_help=True, help="List and stop jobs.")
+notebooks = typer.Typer(no_args_is_help=True, help="Run notebooks.")
 app.add_typer(clusters, name="cluster")
 app.add_typer(jobs, name="job")
+app.add_typer(notebooks, name="notebook")
+
+# Kernels color their tracebacks.
+TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 # The last lines of stderr that are shown of a failed run.
 TAIL = 20
 
-WORKSPACE = typer.Option(..., "--workspace", "-w", envvar="MSP_WORKSPACE", help="Name or id of the workspace.")
-CLUSTER = typer.Option(..., "--cluster", "-c", envvar="MSP_CLUSTER", help="Name or id of the cluster.")
+WORKSPACE = typer.Option(
+    ...,
+    "--workspace",
+    "-w",
+    envvar="MSP_WORKSPACE",
+    help="Name or id of the workspace.",
+    autocompletion=completion.workspaces,
+)
+CLUSTER = typer.Option(
+    ..., "--cluster", "-c", envvar="MSP_CLUSTER", help="Name or id of the cluster.", autocompletion=completion.clusters
+)
+NAMED_CLUSTER = typer.Argument(..., help="Name or id.", autocompletion=completion.clusters)
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
 TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Seconds to wait at the most.")
 
@@ -131,8 +152,10 @@ def sql(
 ) -> None:
     """Run a statement on the workspace's SQL server, which is started if it does not run."""
     text = sys.stdin.read() if statement == "-" else statement
-    with Client() as client:
-        found = client.workspace(_ref(workspace)).sql(text, cluster=_ref(cluster), max_rows=max_rows)
+    with Client() as client, Progress("Statement") as progress:
+        found = client.workspace(_ref(workspace)).sql(
+            text, cluster=_ref(cluster), max_rows=max_rows, on_status=progress.set
+        )
     if as_json:
         show(found.to_dicts(), found.columns, True)
     elif found.columns:
@@ -162,25 +185,25 @@ def list_clusters(
 
 @clusters.command("start")
 def start_cluster(
-    cluster: str = typer.Argument(..., help="Name or id."),
+    cluster: str = NAMED_CLUSTER,
     wait: bool = typer.Option(False, "--wait", help="Return once it runs."),
     timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
 ) -> None:
     """Start a cluster."""
-    with Client() as client:
-        client.cluster(_ref(cluster)).start(wait=wait, timeout=timeout)
+    with Client() as client, Progress(f"Cluster {cluster}") as progress:
+        client.cluster(_ref(cluster)).start(wait=wait, timeout=timeout, on_status=progress.set)
     note(f"Cluster {cluster} {'runs' if wait else 'is starting'}.")
 
 
 @clusters.command("stop")
 def stop_cluster(
-    cluster: str = typer.Argument(..., help="Name or id."),
+    cluster: str = NAMED_CLUSTER,
     wait: bool = typer.Option(False, "--wait", help="Return once it has stopped."),
     timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
 ) -> None:
     """Stop a cluster."""
-    with Client() as client:
-        client.cluster(_ref(cluster)).stop(wait=wait, timeout=timeout)
+    with Client() as client, Progress(f"Cluster {cluster}") as progress:
+        client.cluster(_ref(cluster)).stop(wait=wait, timeout=timeout, on_status=progress.set)
     note(f"Cluster {cluster} {'has stopped' if wait else 'is stopping'}.")
 
 
@@ -206,11 +229,61 @@ def kill_job(
     timeout: float = TIMEOUT,
 ) -> None:
     """Stop a job."""
-    with Client() as client:
+    with Client() as client, Progress(f"Job {job}") as progress:
         found = client.workspace(_ref(workspace)).jobs.get(job)
         found.kill()
-        status = found.wait(timeout)["job_status"] if wait else "stopping"
+        status = found.wait(timeout, on_status=progress.set)["job_status"] if wait else "stopping"
     note(f"Job {job} is {status}.")
+
+
+@notebooks.command("run")
+def run_notebook(
+    notebook: str = typer.Argument(..., help="Name of a notebook, or a local .ipynb file, which is uploaded."),
+    workspace: str = WORKSPACE,
+    cluster: str = CLUSTER,
+    driver_memory: Optional[str] = typer.Option(None, help="Such as 2g."),
+    conf: Optional[List[str]] = typer.Option(None, help="A Spark property, key=value; may be repeated."),
+    output: Optional[Path] = typer.Option(None, "--output", "-o", help="Write the notebook with its outputs to this file."),
+    timeout: float = TIMEOUT,
+) -> None:
+    """Execute the cells of a notebook in a kernel of its own, and print what they print; the first exception ends it."""
+    settings: Dict[str, Any] = {} if driver_memory is None else {"driver_memory": driver_memory}
+    with Client() as client:
+        chosen = client.workspace(_ref(workspace))
+        name = chosen.describe_notebook(notebook, cluster=_ref(cluster), **settings)
+        instance = chosen.notebooks.start(name, conf=conf or None)
+        note(f"Notebook {instance.id} is submitted.")
+        try:
+            _run_cells(instance, timeout)
+        finally:
+            instance.disconnect()
+            # An instance that never ran has ended by itself.
+            with suppress(Conflict):
+                instance.kill()
+            if output is not None:
+                output.write_bytes(chosen.notebooks.export(name))
+
+
+def _run_cells(instance: Notebook, timeout: float) -> None:
+    with Progress(f"Notebook {instance.id}") as progress:
+        instance.running(timeout, on_status=progress.set)
+        total = len(instance.cells())
+        progress.set(f"cell 1 of {total}")
+        try:
+            for number, cell in enumerate(instance.run_cells(timeout=timeout), start=1):
+                _show_cell(cell, progress)
+                progress.set(f"cell {min(number + 1, total)} of {total}")
+        except CellFailed as failure:
+            traceback = "\n".join(failure.traceback)
+            for line in TERMINAL_CODE.sub("", traceback).splitlines():
+                progress.print(line, to=sys.stderr)
+            raise
+
+
+def _show_cell(cell: Cell, progress: Progress) -> None:
+    shown = [cell.text, *(str(display.get("text/plain", "")) for display in cell.displays), cell.value or ""]
+    for text in filter(None, shown):
+        progress.print(text.rstrip("\n"))
 
 
 def execute() -> None:
@@ -232,11 +305,23 @@ def _ref(text: str) -> Union[int, str]:
 
 def _follow(job: Run, log: str, timeout: float) -> None:
     try:
-        for line in job.follow(log, timeout=timeout):
-            print(line, flush=True)
+        with Progress(f"Job {job.id}") as progress:
+            if progress.is_shown:
+                _show_start(job, progress, timeout)
+            for line in job.follow(log, timeout=timeout):
+                progress.print(line)
     except KeyboardInterrupt:
         note(f"Job {job.id} goes on. `msp job kill {job.id} -w {job.workspace_id}` stops it.")
         sys.exit(INTERRUPTED)
+
+
+def _show_start(job: Run, progress: Progress, timeout: float) -> None:
+    """Shows for what a job waits until it prints something."""
+    try:
+        progress.set(job.running(timeout, on_status=progress.set)["job_status"])
+    except RunFailed:
+        # It ended before it ran, or so soon that nobody saw it run. What it printed is shown all the same.
+        return
 
 
 def _end(job: Run, timeout: float) -> None:

@@ -27,14 +27,14 @@ def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> None:
 
 def note(text: str) -> None:
     """Tells a person what happens; output that a program reads stays clean."""
-    print(_printable(text), file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Names and reasons come from other users, and a terminal obeys control characters."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _text(cell: Any) -> str:
-    text = _printable("-" if cell is None else str(cell))
+    text = printable("-" if cell is None else str(cell))
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
-
-
-def _printable(text: str) -> str:
-    """Names and reasons come from other users, and a terminal obeys control characters."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

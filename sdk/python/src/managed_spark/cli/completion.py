@@ -1,0 +1,34 @@
+"""Names that the shell completes. Each is asked from the platform, within a moment: a shell that waits is worse than none."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Callable, Iterator, List
+
+import httpx
+
+from .._sync.client import Client
+from ..errors import ManagedSparkError
+
+ASKED_SECONDS = 2.0
+#: The most names that are offered.
+OFFERED = 100
+
+
+def workspaces(incomplete: str) -> List[str]:
+    return _offered(lambda client: (workspace.name for workspace in client.workspaces()), incomplete)
+
+
+def clusters(incomplete: str) -> List[str]:
+    return _offered(lambda client: (cluster.name for cluster in client.clusters.list()), incomplete)
+
+
+def _offered(names: Callable[[Client], Iterator[str]], incomplete: str) -> List[str]:
+    """Returns nothing if the platform cannot be asked, since an error would be printed into the line that is being typed."""
+    try:
+        with Client() as client:
+            client.set_patience(ASKED_SECONDS)
+            matching = (name for name in names(client) if name.startswith(incomplete))
+            return list(itertools.islice(matching, OFFERED))
+    except (ManagedSparkError, httpx.HTTPError, OSError):
+        return []
