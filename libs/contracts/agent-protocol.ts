@@ -357,28 +357,30 @@ export type RunState = 'accepted' | 'running' | 'stopping' | 'killing' | 'ended'
 export type RunOutcome = 'done' | 'error' | 'terminated' | 'stopped' | 'killed';
 
 /** Stable codes for why a run ended. The report's `message` says it in a sentence. */
-export type RunReason =
-  | 'COMPLETED'
-  | 'APPLICATION_FAILED'
-  | 'PYTHON_ERROR'
-  | 'SQL_ERROR'
-  | 'CLASS_NOT_FOUND'
-  | 'DEPENDENCY_UNRESOLVED'
-  | 'ACCESS_DENIED'
-  | 'FILE_NOT_FOUND'
-  | 'NOT_AN_ARCHIVE'
-  | 'TIMEOUT'
-  | 'STOP_REQUESTED'
-  | 'OUT_OF_MEMORY'
-  | 'EXECUTOR_OUT_OF_MEMORY'
-  | 'SIGNALLED'
-  | 'SUBMIT_FAILED'
-  | 'STAGING_FAILED'
-  | 'LEASE_EXPIRED'
-  | 'NODE_LOST'
-  | 'NODE_STOPPED'
-  | 'SPOT_INTERRUPTED'
-  | 'AGENT_ERROR';
+export const RUN_REASONS = [
+  'COMPLETED',
+  'APPLICATION_FAILED',
+  'PYTHON_ERROR',
+  'SQL_ERROR',
+  'CLASS_NOT_FOUND',
+  'DEPENDENCY_UNRESOLVED',
+  'ACCESS_DENIED',
+  'FILE_NOT_FOUND',
+  'NOT_AN_ARCHIVE',
+  'TIMEOUT',
+  'STOP_REQUESTED',
+  'OUT_OF_MEMORY',
+  'EXECUTOR_OUT_OF_MEMORY',
+  'SIGNALLED',
+  'SUBMIT_FAILED',
+  'STAGING_FAILED',
+  'LEASE_EXPIRED',
+  'NODE_LOST',
+  'NODE_STOPPED',
+  'SPOT_INTERRUPTED',
+  'AGENT_ERROR',
+] as const;
+export type RunReason = (typeof RUN_REASONS)[number];
 
 export interface RunReport {
   run_id: string;

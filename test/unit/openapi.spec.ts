@@ -33,7 +33,15 @@ const REQUESTS = [RouteParamtypes.BODY, RouteParamtypes.QUERY];
 const OTHERS_IDS = [
   ...['executor_id', 'correlation_id', 'group_object_id', 'job_application_id', 'network_project_id'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
-  ...['function_id', 'volume_id', 'metastore_id', 'schema_id', 'kernel_id', 'notebook_application_id'],
+  ...[
+    'function_id',
+    'volume_id',
+    'metastore_id',
+    'schema_id',
+    'kernel_id',
+    'notebook_application_id',
+    'application_id',
+  ],
 ];
 /** The specification defines ids of providers as int32; the first id is Unity Catalog's; the others are tenants of Azure. */
 const ODD_IDS = [

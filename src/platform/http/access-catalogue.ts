@@ -1,10 +1,15 @@
+import { nameEnum } from '../kernel/dto/named-enums';
 import { createHash } from 'node:crypto';
 import { admittedRoles } from '../kernel/auth/access';
 import { type Role, ROLES } from '../kernel/auth/roles';
 import type { OperationOptions } from './operation-options';
 
 /** HTTP methods of operations. The id of a permission is its position in this list. */
-export const PERMISSIONS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies OperationOptions['method'][];
+export const PERMISSIONS = nameEnum(
+  'AccessMethod',
+  ['GET', 'POST', 'PUT', 'DELETE'],
+  'The HTTP method that a rule allows.',
+) satisfies readonly OperationOptions['method'][];
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** A path that some role may call. */

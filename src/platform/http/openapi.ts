@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
 import { assertDescribed } from './assert-described';
+import { EnumSchemas } from './enum-schemas';
 import { plainErrorResponse, sharedErrorName, sharedErrorResponses } from './error-responses';
 import { documentOperations } from './operation-document';
 import { TAGS } from './tags';
@@ -46,7 +47,10 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   ]);
   const components = { ...document.components, responses: sharedErrorResponses() };
   const whole = { ...document, components, paths: Object.fromEntries(paths) };
-  const complete = shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
+  const enums = new EnumSchemas();
+  const complete = shareErrors(toOpenApi31(whole as unknown as Json, enums) as unknown as OpenAPIObject);
+  const schemas = complete.components?.schemas ?? {};
+  complete.components = { ...complete.components, schemas: sortedByName({ ...schemas, ...enums.schemas(schemas) }) };
   assertDescribed(complete);
   return complete;
 }
@@ -64,23 +68,29 @@ function shareErrors(document: OpenAPIObject): OpenAPIObject {
   return document;
 }
 
+function sortedByName<T>(entries: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function withPrefix(path: string): string {
   return path.startsWith(`/${API_PREFIX}/`) ? path : `/${API_PREFIX}${path}`;
 }
 
 /**
- * Converts the generator's OpenAPI 3.0 schemas to 3.1, which has no `nullable`. Enumerated values get the product's
- * configured name. Keys are sorted, so that the committed file changes only with the interface.
+ * Converts the generator's OpenAPI 3.0 schemas to 3.1, which has no `nullable`. Enumerations become references to schemas of their
+ * own, with the product's configured name in their values. Keys are sorted, so that the committed file changes only with the
+ * interface.
  */
-export function toOpenApi31(node: Json): Json {
-  if (Array.isArray(node)) return node.map(toOpenApi31);
+export function toOpenApi31(node: Json, enums = new EnumSchemas()): Json {
+  if (Array.isArray(node)) return node.map((item) => toOpenApi31(item, enums));
   if (node === null || typeof node !== 'object') return node;
-  const entries = Object.entries(node)
-    .filter(([key]) => key !== 'nullable' || typeof node['nullable'] !== 'boolean')
-    .map(([key, value]): [string, Json] => [key, wireValue(key, value)])
+  const source = enums.refer(node) as { [key: string]: Json };
+  const entries = Object.entries(source)
+    .filter(([key, value]) => key !== 'nullable' || typeof value !== 'boolean')
+    .map(([key, value]): [string, Json] => [key, wireValue(key, value, enums)])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const schema = Object.fromEntries(entries);
-  return node['nullable'] === true ? allowNull(schema) : plainReference(schema);
+  return source['nullable'] === true ? allowNull(schema) : plainReference(schema);
 }
 
 /** Replaces `allOf` with a single reference, which 3.0 needs beside a description, by the reference itself. */
@@ -90,14 +100,13 @@ function plainReference(schema: { [key: string]: Json }): Json {
   return { ...(allOf[0] as { [key: string]: Json }), ...rest };
 }
 
-/** Gives enumerated values, the functions fields and the descriptions that name them the product's configured name. */
-function wireValue(key: string, value: Json): Json {
+/** Gives the functions fields and the descriptions that name them the product's configured name. */
+function wireValue(key: string, value: Json, enums: EnumSchemas): Json {
   const texts = Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
-  if (key === 'enum' && texts) return texts.map(toWire);
   if (key === 'required' && texts) return texts.map(keyToWire);
   if (key === 'example') return exampleToWire(value);
   if (key === 'description' && typeof value === 'string') return textToWire(value);
-  const converted = toOpenApi31(value);
+  const converted = toOpenApi31(value, enums);
   const isObject = typeof converted === 'object' && converted !== null && !Array.isArray(converted);
   return key === 'properties' && isObject ? keysToWire(converted) : converted;
 }
@@ -113,10 +122,8 @@ function exampleToWire(example: Json): Json {
 }
 
 function allowNull(schema: { [key: string]: Json }): Json {
-  const { type, enum: values, allOf, $ref, ...rest } = schema;
-  if (typeof type === 'string') {
-    return { ...rest, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
-  }
+  const { type, allOf, $ref, ...rest } = schema;
+  if (typeof type === 'string') return { ...rest, type: [type, 'null'] };
   if (Array.isArray(allOf))
     return { ...rest, anyOf: [...(allOf.length === 1 ? allOf : [{ allOf }]), { type: 'null' }] };
   if ($ref !== undefined) return { ...rest, anyOf: [{ $ref }, { type: 'null' }] };

@@ -20,6 +20,7 @@ export type { ConfigurationValues, RunConfigurationRow } from './jobs/run-config
 export { RunConfigurationsService } from './jobs/run-configurations.service';
 export { JOB, NOTEBOOK } from './jobs/run-kinds';
 export { RunReportsService } from './jobs/run-reports.service';
+export { REASON_CODES } from './jobs/reason-codes';
 export { isFinished, RUN_STATUSES, type RunStatus } from './jobs/run-state';
 export type { RunDetailRow } from './jobs/runs.repository';
 export { RunsService, workflowOf, workflowRef } from './jobs/runs.service';

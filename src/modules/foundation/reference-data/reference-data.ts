@@ -1,16 +1,42 @@
+import { nameEnum } from '../../../platform/kernel/dto/named-enums';
 import type { AcceleratorKind } from '../../../../libs/contracts/agent-protocol';
 import { Field } from '../../../platform/kernel/dto/fields';
 import { About } from '../../../platform/kernel/dto/schemas';
 import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
-export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
+export const CLOUD_PROVIDERS = nameEnum(
+  'CloudProvider',
+  ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'],
+  'A provider of machines. Requests may also say `Proxmox` for OnPrem.',
+  {
+    GCP: 'Google Cloud',
+    AWS: 'Amazon Web Services',
+    Azure: 'Microsoft Azure',
+    OnPrem: 'Proxmox VE, or nodes on the machine of the platform (`local://`)',
+    OCI: 'Oracle Cloud Infrastructure',
+  },
+);
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
 /** Alternative provider names that requests may use. */
 export const CLOUD_PROVIDER_ALIASES = { Proxmox: 'OnPrem' } as const;
 /** Provider ids, fixed by the API specification. */
 export const CLOUD_PROVIDER_ID: Record<CloudProviderName, number> = { GCP: 0, AWS: 1, Azure: 2, OnPrem: 3, OCI: 4 };
 
-export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
+export const LOCAL_DISK_BUSES = nameEnum(
+  'LocalDiskBus',
+  ['SCSI', 'NVME'],
+  'How local disks are attached to a machine.',
+);
+
+export const STORAGE_TYPES = nameEnum(
+  'StorageType',
+  ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'],
+  'A type of object store.',
+  {
+    'ADLS Gen2': 'Azure Data Lake Storage',
+    'Custom S3': 'any other store with the API of S3, at an endpoint of its own',
+  },
+);
 export type StorageTypeName = (typeof STORAGE_TYPES)[number];
 export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Google Cloud Storage': 0,
@@ -26,15 +52,24 @@ export function requestedProviderId(name: string | undefined): number | undefine
   return name === undefined ? undefined : CLOUD_PROVIDER_ID[name as CloudProviderName];
 }
 
-export const ARCHITECTURES = ['x86_64', 'aarch64'] as const;
-export const COMPUTE_TYPES = [
-  'compute_optimized',
-  'memory_optimized',
-  'general_purpose',
-  'gpu_accelerated',
-  'storage_optimized',
-  'custom_compute',
-] as const;
+export const ARCHITECTURES = nameEnum(
+  'ProcessorArchitecture',
+  ['x86_64', 'aarch64'],
+  'The architecture of processors.',
+);
+export const COMPUTE_TYPES = nameEnum(
+  'MachineTypeCategory',
+  [
+    'compute_optimized',
+    'memory_optimized',
+    'general_purpose',
+    'gpu_accelerated',
+    'storage_optimized',
+    'custom_compute',
+  ],
+  'For which use a machine type is made.',
+  { custom_compute: 'the number of processors and the memory are chosen, where the provider allows it' },
+);
 
 export const CREDENTIAL_TYPE_ID = {
   googleServiceAccount: 0,
@@ -128,7 +163,7 @@ export class LocalDiskBusTypeRef {
   @Field.id({ nullable: true, description: 'Id of the bus; null if there are no local disks' }) local_disk_bus_type_id:
     | number
     | null;
-  @Field.oneOf(['SCSI', 'NVME'], { nullable: true, description: 'Name of the bus; null if there are no local disks' })
+  @Field.oneOf(LOCAL_DISK_BUSES, { nullable: true, description: 'Name of the bus; null if there are no local disks' })
   local_disk_bus_type: string | null;
 }
 

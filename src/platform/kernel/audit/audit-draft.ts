@@ -1,3 +1,5 @@
+import { nameEnum } from '../dto/named-enums';
+
 /** The user who acts. A login identifies the user itself; for other operations it is the caller that the guard found. */
 export interface AuditActor {
   /** Null if no account is known: a failed login has only a user name. */
@@ -32,7 +34,10 @@ export interface AuditDraft extends AuditActor {
 export type AuditSubject = Readonly<Record<string, string | number>>;
 
 /** `refused` is a 4xx: nothing was done. `failed` is a 5xx: the platform caused it, and a part may have been done. */
-export const AUDIT_OUTCOMES = ['done', 'refused', 'failed'] as const;
+export const AUDIT_OUTCOMES = nameEnum('AuditOutcome', ['done', 'refused', 'failed'], 'How a request ended.', {
+  refused: 'with a 4xx',
+  failed: 'with a 5xx',
+});
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 export interface AuditResult {

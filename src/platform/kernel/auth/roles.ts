@@ -1,5 +1,18 @@
+import { nameEnum } from '../dto/named-enums';
+
 /** Roles of the specification. The first and the last apply across tenants, the others in one tenant. */
-export const ROLES = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER', 'PLATFORM BILLING'] as const;
+export const ROLES = nameEnum(
+  'Role',
+  ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER', 'PLATFORM BILLING'],
+  'A role, which decides what its holder may call.',
+  {
+    'PLATFORM ADMIN': 'administers the platform and all tenants',
+    ADMIN: 'administers one tenant',
+    'CAN MANAGE CLUSTER': 'manages clusters and what they are made of',
+    USER: 'works in workspaces that permissions open',
+    'PLATFORM BILLING': 'reads the usage and the costs of all tenants',
+  },
+);
 export type Role = (typeof ROLES)[number];
 
 /**
@@ -13,7 +26,17 @@ export const CLUSTER_MANAGERS: readonly Role[] = ['CAN MANAGE CLUSTER', 'ADMIN',
 export const EVERY_TENANT_ROLE: readonly Role[] = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER'];
 
 /** Permissions in ascending order; each includes the ones before it. */
-export const WORKSPACE_PERMISSIONS = ['VIEW', 'RUN', 'EDIT', 'MANAGE'] as const;
+export const WORKSPACE_PERMISSIONS = nameEnum(
+  'WorkspacePermissionName',
+  ['VIEW', 'RUN', 'EDIT', 'MANAGE'],
+  'A permission on a workspace. Each includes those before it.',
+  {
+    VIEW: 'sees the files, the jobs and their logs',
+    RUN: 'runs jobs, notebooks and functions',
+    EDIT: 'changes files and configurations',
+    MANAGE: 'grants permissions and changes the workspace itself',
+  },
+);
 export type WorkspacePermission = (typeof WORKSPACE_PERMISSIONS)[number];
 
 export function includesPermission(held: WorkspacePermission, needed: WorkspacePermission): boolean {

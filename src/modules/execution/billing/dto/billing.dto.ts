@@ -1,8 +1,12 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../../foundation/reference-data';
 
-const BILLINGS = ['usage', 'invoice'] as const;
+const BILLINGS = nameEnum('BillingView', ['usage', 'invoice'], 'Which usage is shown.', {
+  usage: 'all',
+  invoice: 'what has a price',
+});
 
 export class BilledTenantsQuery {
   @Param.oneOf(BILLINGS, {

@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
@@ -22,7 +23,7 @@ const tag = 'Notebooks';
 const base = '/workspace/{workspace_id}';
 const view = Allow.workspace('VIEW');
 const run = Allow.workspace('RUN');
-const OUTPUTS = ['stdout', 'stderr'] as const;
+const OUTPUTS = nameEnum('OutputStream', ['stdout', 'stderr'], 'An output of a process.');
 
 @Controller()
 export class NotebookInstancesController {

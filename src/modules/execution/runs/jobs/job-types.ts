@@ -1,18 +1,40 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import type { RunKind, RunSpec } from '../../../../../libs/contracts/agent-protocol';
 
 /** The resource as which the API shows a run and its configuration (column `kind`). Functions and SQL servers are jobs. */
-export const RUN_RESOURCES = ['job', 'notebook'] as const;
+export const RUN_RESOURCES = nameEnum('RunKind', ['job', 'notebook'], 'As what a run is shown.', {
+  job: '`getJob` returns it',
+  notebook: '`getNotebook` returns it',
+});
 export type RunResource = (typeof RUN_RESOURCES)[number];
 
-export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
+const LANGUAGE_MEANINGS = {
+  RAW_SCALA: 'the Scala code of `job_rawScalaCode`',
+  Jar: 'a class of a jar file',
+  Python3: 'a Python script',
+  SQL: 'the SQL statements of `job_rawScalaCode`',
+  THRIFT_SQL: 'a server for SQL clients',
+  PLATFORM_FUNCTIONS: 'a Python function that answers calls',
+};
+export const JOB_LANGUAGES = nameEnum(
+  'JobLanguage',
+  ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'],
+  'What a job runs.',
+  LANGUAGE_MEANINGS,
+);
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
-export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
+export const NOTEBOOK_LANGUAGES = nameEnum('NotebookLanguage', ['Python3', 'Scala', 'SQL'], 'Language of a notebook.');
 export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 
 /** Values of filters. Clients send SPARK_SQL, but nothing has that type. */
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
-export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
+export const JOB_LANGUAGE_FILTERS = nameEnum(
+  'JobLanguageFilter',
+  [...JOB_LANGUAGES, 'Scala'],
+  'What a job or a notebook runs.',
+  { ...LANGUAGE_MEANINGS, Scala: 'cells in Scala' },
+);
 
 type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_function_name';
 

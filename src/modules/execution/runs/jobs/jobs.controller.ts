@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { LogStream } from '../../../../../libs/contracts/agent-protocol';
@@ -30,6 +31,8 @@ import { RunsService } from './runs.service';
 const tag = 'Jobs';
 const base = '/workspace/{workspace_id}/spark';
 const view = Allow.workspace('VIEW');
+
+nameEnum('JobLog', LOG_STREAMS.run, 'A log of a job.', { events: 'the event log of Spark' });
 
 @Controller()
 export class JobsController {

@@ -1,18 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { RunReason } from '../../../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { enqueue } from '../../../../platform/background/outbox/outbox';
 import { Coalesced } from '../../../../platform/kernel/process/coalesced';
 import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { ClusterSlotsService, type LockedCluster } from '../../clusters';
 import { type Barrier, RunsRepository, type WaitingRun } from './runs.repository';
+import type { ReasonCode } from './reason-codes';
 import { isFinished, type RunStatus, STOPPABLE } from './run-state';
 import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
   to: Extract<RunStatus, 'DONE' | 'ERROR' | 'TERMINATED' | 'STOPPED' | 'KILLED'>;
-  code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED' | Barrier;
+  code: ReasonCode;
   reason: string;
   exitCode: number | null;
 }

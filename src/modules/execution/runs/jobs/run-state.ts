@@ -1,17 +1,23 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { mayFollow, predecessors, type TransitionTable } from '../../../../platform/kernel/history/transition-table';
 import type { RunOutcome, RunState } from '../../../../../libs/contracts/agent-protocol';
 
-export const RUN_STATUSES = [
-  'SUBMITTED',
-  'RUNNING',
-  'DONE',
-  'ERROR',
-  'TERMINATED',
-  'STOPPING',
-  'STOPPED',
-  'KILLING',
-  'KILLED',
-] as const;
+export const RUN_STATUSES = nameEnum(
+  'JobStatus',
+  ['SUBMITTED', 'RUNNING', 'DONE', 'ERROR', 'TERMINATED', 'STOPPING', 'STOPPED', 'KILLING', 'KILLED'],
+  'Status of a job or of a notebook instance.',
+  {
+    SUBMITTED: 'it waits for a place on a node',
+    RUNNING: 'its driver runs',
+    DONE: 'it ended well',
+    ERROR: 'it failed; `reason_code` and `reason` say why',
+    TERMINATED: 'it was ended because of its cluster, its node or its timeout',
+    STOPPING: 'a stop was requested and its driver still runs',
+    STOPPED: 'it was stopped on request',
+    KILLING: 'a kill was requested and its driver still runs',
+    KILLED: 'it was killed on request',
+  },
+);
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**

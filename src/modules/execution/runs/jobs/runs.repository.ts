@@ -26,6 +26,7 @@ import type { RunCount } from './entities/run-count.entity';
 import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import type { KindScope } from './run-kinds';
+import type { ReasonCode } from './reason-codes';
 import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
 
 export interface RunDetailRow extends Run, AuthorNames {
@@ -96,7 +97,7 @@ const SUBMITTER_MAY_RUN = mayRun({
 
 /** A run that waits for a slot. `barred` says why it must not start because of its submitter; null if it may start. */
 export type WaitingRun = Run & { barred: Barrier | null };
-export type Barrier = 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED';
+export type Barrier = Extract<ReasonCode, 'SUBMITTER_DISABLED' | 'SUBMITTER_NOT_ALLOWED'>;
 
 /** The columns of a run that its node's agent needs. */
 export type AssignedRun = Pick<

@@ -1,9 +1,12 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { AUDIT_OUTCOMES } from '../../../../platform/kernel/audit/audit-draft';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 
-const SESSION_KINDS = ['login', 'token'] as const;
+const SESSION_KINDS = nameEnum('SessionKind', ['login', 'token'], 'With what a request was signed in.', {
+  token: 'a personal token',
+});
 
 export class AuditEventQuery extends PageQuery {
   @Param.id({ description: 'Only events of this user' }) user_id?: number;

@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import type { StoreProvider } from '../../../../../libs/object-storage/open-object-store';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
@@ -9,7 +10,12 @@ import {
 } from '../../../foundation/reference-data';
 
 /** Cloud providers whose object stores the platform supports. */
-export const STORE_CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem'] as const satisfies CloudProviderName[];
+export const STORE_CLOUD_PROVIDERS = nameEnum(
+  'StoreCloudProvider',
+  ['GCP', 'AWS', 'Azure', 'OnPrem'],
+  'A provider of object stores.',
+  { OnPrem: 'a store with the API of S3 at an endpoint of its own' },
+) satisfies readonly CloudProviderName[];
 
 export type StoreCloudProviderName = (typeof STORE_CLOUD_PROVIDERS)[number];
 

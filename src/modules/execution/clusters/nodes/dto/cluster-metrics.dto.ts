@@ -1,10 +1,16 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import type { NodeRole } from '../../../../../../libs/contracts/agent-protocol';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
 import { NODE_STATUSES } from '../../model/cluster-state';
 
-const PERIODS = ['hour', 'day'] as const;
-const ROLES = ['single', 'master', 'worker', 'master-and-workers'] as const satisfies readonly NodeRole[];
+const PERIODS = nameEnum('MetricsPeriod', ['hour', 'day'], 'The time that metrics cover, until now.');
+const ROLES = nameEnum('NodeRole', ['single', 'master', 'worker', 'master-and-workers'], 'What runs on a node.', {
+  single: "jobs in Spark's local mode, without daemons",
+  master: 'the master of Spark',
+  worker: 'a worker of Spark',
+  'master-and-workers': 'the master of Spark and its workers',
+}) satisfies readonly NodeRole[];
 
 export class ClusterMetricsQuery {
   @Param.oneOf(PERIODS, {

@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { SHOWN_TYPES } from '../../../../../../libs/notebooks/outputs';
 import { invalid } from '../../../../../platform/kernel/errors/domain-error';
@@ -17,7 +18,15 @@ import {
 } from '../../../runs';
 
 /** Languages of kernels under their names in requests. */
-export const NOTEBOOK_TYPES = ['python3', 'scala', 'sql'] as const;
+const CELL_TYPES = nameEnum('CellType', ['code', 'markdown'], 'What a cell contains.');
+const OUTPUT_TYPES = nameEnum('CellOutputType', SHOWN_TYPES, 'Kind of the output of a cell.', {
+  image: 'a data URL',
+});
+export const NOTEBOOK_TYPES = nameEnum(
+  'NotebookType',
+  ['python3', 'scala', 'sql'],
+  'Language of the cells of a notebook.',
+);
 export type NotebookType = (typeof NOTEBOOK_TYPES)[number];
 
 const LANGUAGE_OF_TYPE: Record<NotebookType, NotebookLanguage> = { python3: 'Python3', scala: 'Scala', sql: 'SQL' };
@@ -141,7 +150,7 @@ export class NotebookConfSearchQuery extends NotebookConfListQuery {
 
 @About('An output of a cell.')
 export class NotebookOutput {
-  @Field.oneOf(SHOWN_TYPES, { description: 'Kind of the output' }) type: (typeof SHOWN_TYPES)[number];
+  @Field.oneOf(OUTPUT_TYPES, { description: 'Kind of the output' }) type: (typeof SHOWN_TYPES)[number];
   @Field.text({ description: 'Text, HTML, or the data URL of an image' }) Celloutput: string;
 }
 
@@ -156,7 +165,7 @@ export class NotebookCell {
   })
   cell_uuid: string;
   @Field.text({ description: 'Text of the cell' }) code: string;
-  @Field.oneOf(['code', 'markdown'], {
+  @Field.oneOf(CELL_TYPES, {
     default: 'code',
     description: 'code for a cell that a kernel executes, markdown for text',
   })

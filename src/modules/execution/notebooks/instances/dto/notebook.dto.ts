@@ -2,8 +2,16 @@ import { WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
-import { JobClusterInfo, JobTypeRef, JobWorkflow, NOTEBOOK_LANGUAGES, RUN_STATUSES, RunRead } from '../../../runs';
-import { NotebookSettingsAnswer } from '../../content/dto/notebook-conf.dto';
+import {
+  JobClusterInfo,
+  JobTypeRef,
+  JobWorkflow,
+  NOTEBOOK_LANGUAGES,
+  REASON_CODES,
+  RUN_STATUSES,
+  RunRead,
+} from '../../../runs';
+import { NOTEBOOK_TYPES, NotebookSettingsAnswer } from '../../content/dto/notebook-conf.dto';
 import { KERNEL_STATES } from '../kernel-state';
 
 @Example({ notebook_name: 'example-notebook' })
@@ -96,7 +104,7 @@ export class KernelSocket {
 export class NotebookConfSummary extends NotebookSettingsAnswer {
   @Field.id() notebook_conf_id: number;
   @Field.text({ description: 'Name of the notebook when the instance was started' }) notebook_name: string;
-  @Field.oneOf(['python3', 'scala', 'sql'], { description: 'Language of the cells' }) notebook_type: string;
+  @Field.oneOf(NOTEBOOK_TYPES, { description: 'Language of the cells' }) notebook_type: string;
   @Field.object(() => JobTypeRef, { description: 'Type and language, as jobs have them' }) spark_job_type: JobTypeRef;
 }
 
@@ -130,10 +138,7 @@ export class NotebookRead extends RunRead {
   conf: string[] | null;
   @Field.object(() => KernelInfo, { nullable: true, description: 'The kernel; null until the instance has one' })
   kernel_info: KernelInfo | null;
-  @Field.text({
-    nullable: true,
-    description: 'Stable code for why the instance ended, such as COMPLETED or TIMEOUT; null until it has ended',
-  })
+  @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the instance ended; null until it has ended' })
   reason_code: string | null;
   @Field.text({ nullable: true, description: 'Why the instance ended, in words for people; null until it has ended' })
   reason: string | null;

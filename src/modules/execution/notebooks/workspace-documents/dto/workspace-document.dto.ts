@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
@@ -61,6 +62,12 @@ export class WorkspaceExport {
   notebook_confs: unknown[] = [];
 }
 
+const CONFIGURATION_KINDS = nameEnum(
+  'ConfigurationKind',
+  ['spark_job_conf', 'notebook_conf'],
+  'What a configuration describes.',
+);
+
 @About('How many configurations were imported.')
 class ImportedCounts {
   @Field.int64({ description: 'Number of job configurations that were created or replaced' }) spark_job_confs: number;
@@ -70,7 +77,7 @@ class ImportedCounts {
 
 @About('A configuration that was not imported.')
 export class FailedImport {
-  @Field.oneOf(['spark_job_conf', 'notebook_conf'], { description: 'Kind of the configuration' }) kind:
+  @Field.oneOf(CONFIGURATION_KINDS, { description: 'Kind of the configuration' }) kind:
     | 'spark_job_conf'
     | 'notebook_conf';
   @Field.text({ description: 'Name of the configuration' }) name: string;

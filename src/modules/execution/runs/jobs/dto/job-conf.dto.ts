@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
@@ -9,6 +10,12 @@ import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../../clusters';
 import { JOB_LANGUAGE_FILTERS, JOB_LANGUAGES, JOB_TYPES } from '../job-types';
 import { RUN_STATUSES } from '../run-state';
+
+const DEPLOY_MODES = nameEnum(
+  'DeployMode',
+  ['client', 'cluster'],
+  "Spark's deploy mode. In both, the driver runs on a node of the cluster.",
+);
 
 const text = { optional: true, nullable: true } as const;
 const setting = { optional: true, nullable: true, minLength: 1 } as const;
@@ -94,7 +101,7 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
 /** Settings of a job configuration under their contract names. */
 @FieldsMean(SETTINGS)
 export class JobSettings {
-  @Field.oneOf(['client', 'cluster'], {
+  @Field.oneOf(DEPLOY_MODES, {
     ...text,
   })
   deploy_mode?: string | null;
@@ -316,7 +323,7 @@ export class LastJobRun {
 /** Settings in responses, where every key is present. */
 @FieldsMean(SETTINGS)
 export class JobSettingsAnswer {
-  @Field.oneOf(['client', 'cluster'], { nullable: true }) deploy_mode: string | null;
+  @Field.oneOf(DEPLOY_MODES, { nullable: true }) deploy_mode: string | null;
   @Field.text({ nullable: true }) class_name: string | null;
   @Field.text({ nullable: true }) command: string | null;
   @Field.text({ nullable: true }) arguments: string | null;

@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import {
   type ApplicationMetrics,
   type ExecutorMetrics,
@@ -7,6 +8,11 @@ import {
 } from '../../../../../../libs/spark/event-log';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
+
+nameEnum('StageStatus', STAGE_STATUSES, 'State of a stage.', {
+  PENDING: 'its Spark job has started, the stage has not',
+  ABORTED: 'it had not ended when the job ended',
+});
 
 const tasks = 'Task attempts that have ended';
 const spilled = 'Written to disk because memory was short';

@@ -3,6 +3,7 @@ import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';
+import { REASON_CODES } from '../reason-codes';
 import { RUN_STATUSES } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 
@@ -187,11 +188,7 @@ export class JobRead extends RunRead {
     description: 'Exit code of spark-submit; null until it has ended, and if it had none',
   })
   exit_code: number | null;
-  @Field.text({
-    nullable: true,
-    description:
-      'Stable code for why the run ended, such as COMPLETED, PYTHON_ERROR or TIMEOUT; null until it has ended',
-  })
+  @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the run ended; null until it has ended' })
   reason_code: string | null;
   @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until it has ended' })
   reason: string | null;

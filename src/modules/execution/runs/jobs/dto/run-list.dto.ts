@@ -1,15 +1,20 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { KeysetQuery, KeysetResultSet } from '../../../../../platform/kernel/dto/keyset-page';
 import { UserRef } from '../../../../../platform/kernel/dto/response-fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
 import { JOB_TYPES, RUN_RESOURCES } from '../job-types';
+import { REASON_CODES } from '../reason-codes';
 import { RUN_STATUSES } from '../run-state';
 
 /** By what runs are sorted. Runs that have no such value yet are not in the list. */
-export const RUN_SORTS = ['submit_date', 'start_date', 'duration'] as const;
+export const RUN_SORTS = nameEnum('RunSort', ['submit_date', 'start_date', 'duration'], 'By what runs are sorted.');
 export type RunSort = (typeof RUN_SORTS)[number];
 
-export const SORT_ORDERS = ['desc', 'asc'] as const;
+export const SORT_ORDERS = nameEnum('SortOrder', ['desc', 'asc'], 'The order of a list.', {
+  desc: 'the latest or longest first',
+  asc: 'the opposite',
+});
 
 export class RunListQuery extends KeysetQuery {
   @Param.id({ description: 'Only runs of this workspace' }) workspace_id?: number;
@@ -83,7 +88,7 @@ export class RunListEntry {
     description: 'Milliseconds from start to end; null until the run has ended, and if it never started',
   })
   duration_ms: number | null;
-  @Field.text({ nullable: true, description: 'Stable code for why the run ended; null until then' }) reason_code:
+  @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the run ended; null until then' }) reason_code:
     | string
     | null;
   @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until then' }) reason:

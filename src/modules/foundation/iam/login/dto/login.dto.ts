@@ -1,7 +1,13 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 
-export const AUTH_TYPES = ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'] as const;
+export const AUTH_TYPES = nameEnum('AuthType', ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'], 'What checks who somebody is.', {
+  LDAP: 'an LDAP directory, with user name and password',
+  AAD: 'Microsoft Entra ID, with user name and password',
+  AZURE_SSO: 'Microsoft Entra ID or another OpenID provider, on its own page',
+  LOCAL: 'the platform, with user name and password',
+});
 
 @About('How users log in here.')
 export class AuthTypeAnswer {
