@@ -226,6 +226,38 @@ describe('reconcilers with a persistent fault', () => {
     }
   });
 
+  it('take the locks of one tick with one statement, and release them', async () => {
+    const statements: string[] = [];
+    const create = dataSource.createQueryRunner.bind(dataSource);
+    const spy = jest.spyOn(dataSource, 'createQueryRunner').mockImplementation((mode) => {
+      const runner = create(mode);
+      const query = runner.query.bind(runner);
+      runner.query = (sql: string, params?: unknown[]) => {
+        statements.push(sql);
+        return query(sql, params) as never;
+      };
+      return runner;
+    });
+    const names = Array.from({ length: 10 }, (_, index) => `together ${index}`);
+    const all = names.map((name) => new TestReconciler(name, () => Promise.resolve(), 60_000, 500));
+    const loop = loopOf(createLogger('test', 'silent'), ...all);
+    loop.start();
+    try {
+      await eventually(() => all.every(({ passes }) => passes >= 3), { what: 'three passes of each' });
+      expect(statements.filter((sql) => sql.includes('pg_try_advisory_lock')).length).toBeLessThanOrEqual(6);
+      const isFree = async () => {
+        const sql =
+          'SELECT bool_and(pg_try_advisory_xact_lock(hashtext(name))) AS free FROM unnest($1::text[]) AS name';
+        const [row] = (await dataSource.query(sql, [names.map((name) => `reconcile:${name}`)])) as { free: boolean }[];
+        return row?.free === true;
+      };
+      await eventually(isFree, { what: 'locks that nobody holds between passes' });
+    } finally {
+      await loop.stop();
+      spy.mockRestore();
+    }
+  });
+
   it('must have unique names', () => {
     const two = [1, 2].map(() => new TestReconciler('same', never));
     expect(() => loopOf(createLogger('test', 'silent'), ...two)).toThrow('Two reconcilers are named same');

@@ -21,6 +21,7 @@ export class ReconcileLoop {
   private readonly locks: AdvisoryLocks;
   private readonly reconcilers: Reconciler[] = [];
   private running: Promise<void>[] = [];
+  private startedAt = 0;
   /** The problem of the last pass, by reconciler. */
   private readonly problems = new Map<Reconciler, string>();
   /** Number of aborted passes that still run, by reconciler. */
@@ -48,6 +49,7 @@ export class ReconcileLoop {
   }
 
   start(): void {
+    this.startedAt = performance.now();
     this.running = this.reconcilers.map((reconciler) => this.repeat(reconciler));
   }
 
@@ -61,8 +63,13 @@ export class ReconcileLoop {
   private async repeat(reconciler: Reconciler): Promise<void> {
     const soonMs = Math.min(this.config.worker.reconcileMs, reconciler.intervalMs);
     let hasMore = true;
-    while (await pause(hasMore ? soonMs : reconciler.intervalMs, this.stopping.signal))
+    while (await pause(hasMore ? soonMs : this.untilTick(reconciler.intervalMs), this.stopping.signal))
       hasMore = await this.pass(reconciler);
+  }
+
+  /** Returns the time until the next tick of this interval. Passes that begin at the same tick take their locks together. */
+  private untilTick(intervalMs: number): number {
+    return intervalMs - ((performance.now() - this.startedAt) % intervalMs);
   }
 
   /** Runs one pass and logs its failure. Returns true if there is more to do. */
@@ -76,7 +83,7 @@ export class ReconcileLoop {
       try {
         hasMore = await this.withinDeadline(reconciler);
       } finally {
-        await this.locks.unlock(`reconcile:${name}`);
+        this.locks.release(`reconcile:${name}`);
       }
       if (this.problems.delete(reconciler)) this.logger.info({ reconciler: name }, 'A reconciler works again');
       return hasMore;

@@ -5,7 +5,7 @@
 export abstract class Reconciler {
   /** Name in the log, and of the lock: one worker at a time runs a pass. */
   abstract readonly name: string;
-  /** Pause between two passes, milliseconds. */
+  /** Time from the beginning of one pass to that of the next, or a multiple of it if a pass takes longer; milliseconds. */
   abstract readonly intervalMs: number;
   /** Time after which a pass is aborted, milliseconds. */
   abstract readonly deadlineMs: number;
