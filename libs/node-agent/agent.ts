@@ -44,6 +44,8 @@ const POLL_WAIT_MS = 25_000;
 const TICK_MS = 100;
 /** The control plane accepts twenty times as many, but messages can be long. */
 const MAX_RUNS_PER_REPORT = 50;
+/** The report of an accepted run waits this long at most, because most runs run a moment later and both fit into one report. */
+const MAX_ACCEPTED_WAIT_MS = 100;
 const LAST_REPORT_TIMEOUT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
 /** Grace period of runs before their machine ends. The rest of that time is for their logs. */
@@ -70,6 +72,8 @@ export class Agent {
   private readonly stopping = new AbortController();
   private readonly context: RunContext;
   private readonly unsent = new Map<string, RunReport>();
+  /** The runs among those in `unsent` that are accepted and may be running in a moment. */
+  private readonly waiting = new Set<string>();
   private readonly failing = new Set<string>();
   private daemonsUnsent = true;
   private draining = false;
@@ -164,10 +168,7 @@ export class Agent {
       logLimit,
       controlPlane: this.controlPlane,
       log: this.log,
-      changed: (report) => {
-        this.unsent.set(report.run_id, report);
-        this.wakeReporter();
-      },
+      changed: (report) => this.report(report),
       takeWarmDriver: (spec) => this.warmDrivers.take(spec),
       discardWarmDriver: (driver) => this.warmDrivers.discardTaken(driver),
       reportsWarmth: () => this.warmDrivers.isKnown,
@@ -310,7 +311,7 @@ export class Agent {
       if (wanted.has(id)) continue;
       // The end is on record: either ours, or the one that the control plane wrote while it could not reach this node.
       this.runs.delete(id);
-      this.unsent.delete(id);
+      this.withdraw(id);
       run
         .discard()
         .catch((error: Error) =>
@@ -391,8 +392,25 @@ export class Agent {
     }
   }
 
+  private report(report: RunReport): void {
+    const { run_id: id } = report;
+    this.unsent.set(id, report);
+    if (report.state !== 'accepted') return this.reportSoon(id);
+    this.waiting.add(id);
+    setTimeout(() => this.reportSoon(id), MAX_ACCEPTED_WAIT_MS);
+  }
+
+  private reportSoon(id: string): void {
+    this.waiting.delete(id);
+    this.wakeReporter();
+  }
+
   private get hasUnsentState(): boolean {
-    return this.unsent.size > 0 || this.daemonsUnsent || JSON.stringify(this.nodeStatus()) !== this.sentStatus;
+    return (
+      this.unsent.size > this.waiting.size ||
+      this.daemonsUnsent ||
+      JSON.stringify(this.nodeStatus()) !== this.sentStatus
+    );
   }
 
   /** Returns the node's own status for a report. It has no fields for what is unknown or does not apply. */
@@ -429,7 +447,12 @@ export class Agent {
       throw error;
     }
     this.sentStatus = JSON.stringify(nodeStatus);
-    for (const sent of runs) if (this.unsent.get(sent.run_id) === sent) this.unsent.delete(sent.run_id);
+    for (const sent of runs) if (this.unsent.get(sent.run_id) === sent) this.withdraw(sent.run_id);
+  }
+
+  private withdraw(id: string): void {
+    this.unsent.delete(id);
+    this.waiting.delete(id);
   }
 
   private tick(): void {

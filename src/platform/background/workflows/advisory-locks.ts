@@ -11,7 +11,7 @@ interface Attempt {
 
 /**
  * Holds named locks of this process, which PostgreSQL releases when the process dies. They share one connection, so that
- * they do not exhaust the pool, and a statement: all that are asked for at the same time are taken together. The same process
+ * they do not exhaust the pool, and a statement: those that are requested at the same time are taken together. The same process
  * can take a lock twice.
  */
 export class AdvisoryLocks {
