@@ -74,8 +74,7 @@ describe('packages of a job', () => {
     expect(own.requests).toEqual([]);
     const listed = await admin.post('/dependency-repository', { name: 'own', url: own.url });
     const conf = await desk.describe(cluster, 'of-own', { ...body, arguments: 'greeting secret-sauce' });
-    const job = await desk.ended(await desk.submit(conf));
-    expect(job.job_status).toBe('DONE');
+    const job = await desk.done(await desk.submit(conf));
     expect(await desk.log(job.job_id)).toMatch(/\ngreeting False\nsecret-sauce True\n$/);
     const query = { dependency_repository_id: Number(listed.dependency_repository_id) };
     expect((await admin.request('DELETE', '/dependency-repository', { query })).status).toBe(201);

@@ -689,7 +689,7 @@ describe('a running job', () => {
     }
     expect(text).toMatch(/^began \S+\nended \S+\n$/);
     expect(begun + (await second.body.text())).toBe(text);
-    expect((await desk.ended(id)).job_status).toBe('DONE');
+    await desk.done(id);
     expect(await desk.log(id)).toBe(text);
     expect(await (await follow('&last_n_lines=1')).body.text()).toBe(text.split('\n').at(-2) + '\n');
     await admin.expectError('GET', log, { query: { follow: true, file_size_bytes: 5 } }, 400, 'JOB.LOG_PART');
@@ -708,7 +708,7 @@ describe('a running job', () => {
     };
     await admin.put('/workspace/file/move', undefined, 201, { query });
     open();
-    expect((await desk.ended(id)).job_status).toBe('DONE');
+    await desk.done(id);
     expect(await desk.ended(await desk.submit(conf))).toMatchObject({
       job_status: 'ERROR',
       reason_code: 'FILE_NOT_FOUND',
@@ -749,9 +749,9 @@ describe('a running job', () => {
     );
     expect(refused.details).toMatchObject({ unfinished: 1, max_concurrency: 1 });
     open();
-    expect((await desk.ended(id)).job_status).toBe('DONE');
+    await desk.done(id);
     const next = await desk.submit(conf);
-    expect((await desk.ended(next)).job_status).toBe('DONE');
+    await desk.done(next);
   });
 });
 
@@ -776,7 +776,7 @@ describe('jobs and the state of their cluster', () => {
     open();
     const times: number[] = [];
     for (const id of [first, second, third]) {
-      expect((await desk.ended(id)).job_status).toBe('DONE');
+      await desk.done(id);
       const log = await desk.log(id);
       for (const word of ['began', 'ended']) times.push(Number(new RegExp(`^${word} (.*)$`, 'm').exec(log)?.[1]));
     }
@@ -802,7 +802,7 @@ describe('jobs and the state of their cluster', () => {
   it('start a STOPPED one', async () => {
     const asleep = await createCluster(admin, estate, 'asleep');
     const id = await desk.start(asleep, 'waking', { command: 'plain.py' });
-    expect((await desk.ended(id)).job_status).toBe('DONE');
+    await desk.done(id);
     expect((await admin.get('/cluster', { cluster_id: asleep })).cluster_status).toBe('RUNNING');
     const states = await admin.get('/cluster/status', { cluster_id: asleep });
     const initiating = states.data.find((state: Json) => state.cluster_status === 'INITIATING');

@@ -79,11 +79,24 @@ export class JobDesk {
       },
       { timeoutMs, what },
     );
-    if (!statuses.includes(job.job_status)) {
-      const log = await this.log(jobId, 'stderr', { last_n_lines: 20 });
-      throw new Error(`${what} not reached: ${job.job_status}, ${job.reason}\n${log}`);
-    }
+    await this.assertStatus(job, statuses);
     return job;
+  }
+
+  /** Waits for the end of the job, and throws with its reason and its log if it is not DONE. */
+  async done(jobId: number): Promise<Json> {
+    const job = await this.ended(jobId);
+    await this.assertStatus(job, ['DONE']);
+    return job;
+  }
+
+  private async assertStatus(
+    { job_id: id, job_status: status, reason }: Json,
+    statuses: readonly string[],
+  ): Promise<void> {
+    if (statuses.includes(status)) return;
+    const log = await this.log(Number(id), 'stderr', { last_n_lines: 20 });
+    throw new Error(`Job ${id} is ${status} instead of ${statuses.join(' or ')}: ${reason}\n${log}`);
   }
 
   /** Waits for the end of the job, checks its history and returns the job. */
