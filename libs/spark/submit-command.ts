@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import { type AcceleratorKind, INTERACTIVE_KINDS, type RunFile, type RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
+import { withoutLauncher } from './driver-java';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
@@ -124,7 +125,7 @@ export function baseEnvironment(runtime: SparkRuntime, home: string): Record<str
 }
 
 /**
- * Returns the `spark-submit` of a run. The user's properties win over the platform's, except for those that only the platform sets.
+ * Returns the `spark-submit` of a run, or the JVM that it would start. The user's properties win over the platform's, except for those that only the platform sets.
  * Its command line contains no secrets because others on the machine can read it. Throws a SubmitError for an invalid run.
  */
 export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
@@ -161,10 +162,12 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     ...clusterProperties(setup.sparkSecret),
     ...secrets,
   ];
+  let propertiesOfFile = setup.sparkDefaults;
   if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
     const nodeDefaults = withoutProperties(setup.sparkDefaults, (key) => isOwned(key) || listed.has(key));
-    files.push({ path, content: allProperties(propertiesText(own), properties, nodeDefaults) });
+    propertiesOfFile = allProperties(propertiesText(own), properties, nodeDefaults);
+    files.push({ path, content: propertiesOfFile });
     option('--properties-file', path);
   }
   for (const [key, value] of defaultProperties(spec, setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
@@ -223,7 +226,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     ...runEnv,
   };
   const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
-  return {
+  const command: SubmitCommand = {
     argv,
     env: {
       ...env,
@@ -236,6 +239,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(propertyKey)], spec),
     ...(program.isWhole ? {} : { handover }),
   };
+  return withoutLauncher(command, runtime.sparkHome, paths.work, propertiesOfFile);
 }
 
 /** Returns the environment of every driver. That of its node and of its run wins. */

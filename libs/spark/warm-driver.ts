@@ -1,4 +1,5 @@
 import { INTERACTIVE_KINDS, type RunKind, type RunSpec } from '../contracts/agent-protocol';
+import { SUBMIT_CLASS, withoutLauncher } from './driver-java';
 import { WARM_PYTHONS, warmPython } from './driver-python';
 import { LAST_CLASS_PATH } from './mounts';
 import { propertyKeys } from './properties-text';
@@ -17,7 +18,6 @@ import {
 
 /** The jar among the connectors with the class that a driver starts as if it is started before its run is known. */
 const JAR = 'warm-driver.jar';
-const SUBMIT_CLASS = 'org.apache.spark.deploy.SparkSubmit';
 const WARM_CLASS = 'org.apache.spark.warm.WarmDriver';
 const LAUNCHER_CLASS = 'org.apache.spark.launcher.Main';
 
@@ -124,8 +124,8 @@ export interface WarmDriverCommand extends SubmitCommand {
 }
 
 /**
- * Returns the command of a driver that waits for a run with this key. `spark-submit` itself makes the command line of the JVM, from
- * the same settings as for a run; only the class and the end of the class path are replaced.
+ * Returns the command of a driver that waits for a run with this key. The command line of the JVM is made from the same settings as for
+ * a run; only the class and the end of the class path are replaced.
  * @throws Error if the node lacks the jar
  */
 export function warmDriverCommand(
@@ -160,12 +160,13 @@ export function warmDriverCommand(
     'spark.pyspark.driver.python': warmPython(paths),
   };
   const memory = driverMemory === null ? [] : ['--driver-memory', driverMemory];
-  return {
-    argv: [
-      ...[`${runtime.sparkHome}/bin/spark-submit`, '--master', 'local[2]', '--name', 'rehearsal', ...memory],
-      ...Object.entries(options).flatMap(([key, value]) => ['--conf', `${key}=${value}`]),
-      bridges.program,
-    ],
+  const args = [
+    ...['--master', 'local[2]', '--name', 'rehearsal', ...memory],
+    ...Object.entries(options).flatMap(([key, value]) => ['--conf', `${key}=${value}`]),
+    bridges.program,
+  ];
+  const command: SubmitCommand = {
+    argv: [`${runtime.sparkHome}/bin/spark-submit`, ...args],
     env: {
       ...driverEnvironment(runtime, paths),
       ...nodeEnv,
@@ -181,9 +182,9 @@ export function warmDriverCommand(
       { path: `${javaHome}/bin/java`, content: javaText(runtime.javaHome, jar, folder), isProgram: true },
     ],
     notes: [],
-    pipes,
-    ready,
+    handover: { arguments: args, before: [], javaOptions: [], isShell: false },
   };
+  return { ...withoutLauncher(command, runtime.sparkHome, paths.work, ''), pipes, ready };
 }
 
 /**

@@ -20,6 +20,7 @@ import { NodeLog } from '../../libs/node-agent/node-log';
 import { markedProcesses } from '../../libs/node-agent/processes';
 import { Sandboxes } from '../../libs/node-agent/sandboxes';
 import { daemonJava } from '../../libs/spark/daemon-java';
+import { driverJava, SUBMIT_CLASS } from '../../libs/spark/driver-java';
 import { baseEnvironment, type SparkRuntime } from '../../libs/spark/submit-command';
 import { eventually } from '../harness/eventually';
 import { preparedRuntime } from '../harness/prepared-runtime';
@@ -54,6 +55,11 @@ esac
 printf '%s\\0' "$SPARK_ENV_LOADED" "$SPARK_CONF_DIR" "$0" "$@"
 `;
 
+/** Returns the words of a command line, with the entries of its class path apart. */
+function plain([java, option, classPath = '', ...rest]: readonly string[]): unknown[] {
+  return [java, option, [...new Set(classPath.split(':').map((entry) => entry.replace(/\/$/, '')))], ...rest];
+}
+
 let root: string;
 let runtime: SparkRuntime;
 
@@ -66,7 +72,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describe('the command of a daemon', () => {
+describe('the command of a daemon or driver', () => {
   let javaHome: string;
   let sparkHome: string;
 
@@ -92,7 +98,7 @@ describe('the command of a daemon', () => {
       YARN_CONF_DIR: '/nowhere',
       SPARK_DIST_CLASSPATH: '/last.jar::/etc/:/first.jar',
     },
-  ])('is the one that spark-class starts with %j', async (change) => {
+  ])('is the one that spark-class starts for a daemon with %j', async (change) => {
     const base = baseEnvironment({ ...runtime, javaHome, sparkHome }, root);
     const env = { ...base, SPARK_DAEMON_MEMORY: '512m', ...change, REAL_JAVA: `${runtime.javaHome}/bin/java` };
     const { stdout } = await execFileAsync(`${sparkHome}/bin/spark-class`, [WORKER, '--cores', '2'], { env });
@@ -100,11 +106,30 @@ describe('the command of a daemon', () => {
     const ours = daemonJava({ sparkHome, javaHome }, env, 'SPARK_WORKER_OPTS');
     expect(ours?.env).toMatchObject({ SPARK_ENV_LOADED: loaded, SPARK_CONF_DIR: conf });
     const argv = (ours?.argv ?? []).filter((word) => !OPTIONS_OF_DAEMONS.includes(word));
-    const plain = ([java, option, classPath = '', ...rest]: string[]): unknown[] => [
-      ...[java, option, [...new Set(classPath.split(':').map((entry) => entry.replace(/\/$/, '')))]],
-      ...rest,
-    ];
     expect(plain([...argv, WORKER, '--cores', '2'])).toEqual(plain(theirs.slice(0, -1)));
+  });
+
+  it.each<[string[], Record<string, string>]>([
+    [[], {}],
+    [
+      ['--driver-memory', '600m', '--conf', 'spark.driver.memory=700m'],
+      {
+        SPARK_SUBMIT_OPTS: `-Da="b c"  -Dd='e "f"' -Dg=\\$h`,
+        HADOOP_CONF_DIR: '/etc',
+        SPARK_DIST_CLASSPATH: '/last.jar::/etc/:/first.jar',
+      },
+    ],
+  ])('is the one that spark-submit starts for a driver with %j and %j', async (more, change) => {
+    const base = baseEnvironment({ ...runtime, javaHome, sparkHome }, root);
+    const env = { ...base, ...change, REAL_JAVA: `${runtime.javaHome}/bin/java` };
+    const args = ['--master', 'local[2]', '--name', 'a job', ...more, 'job.py', 'one', '--two'];
+    const { stdout } = await execFileAsync(`${sparkHome}/bin/spark-submit`, args, { env });
+    const [loaded, conf, ...theirs] = stdout.slice(stdout.indexOf(`1\0${sparkHome}`)).split('\0');
+    const ours = driverJava(sparkHome, root, env, args, '');
+    expect(ours?.env).toMatchObject({ SPARK_ENV_LOADED: loaded, SPARK_CONF_DIR: conf });
+    // The launcher puts the options of spark-submit into another order.
+    const ofJvm = (argv: readonly string[]): unknown[] => plain(argv.slice(0, argv.indexOf(SUBMIT_CLASS) + 1));
+    expect(ofJvm(ours?.argv ?? [])).toEqual(ofJvm(theirs));
   });
 });
 

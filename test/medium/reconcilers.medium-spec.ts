@@ -248,7 +248,7 @@ describe('reconcilers with a persistent fault', () => {
       const isFree = async () => {
         const sql =
           'SELECT bool_and(pg_try_advisory_xact_lock(hashtext(name))) AS free FROM unnest($1::text[]) AS name';
-        const [row] = (await dataSource.query(sql, [names.map((name) => `reconcile:${name}`)])) as { free: boolean }[];
+        const [row] = await dataSource.query<{ free: boolean }[]>(sql, [names.map((name) => `reconcile:${name}`)]);
         return row?.free === true;
       };
       await eventually(isFree, { what: 'locks that nobody holds between passes' });
