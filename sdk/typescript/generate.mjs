@@ -39,7 +39,8 @@ import { fileURLToPath } from 'node:url';
  * @property {{schemas: Record<string, Schema>}} components
  *
  * How a value is converted: see src/operation.ts.
- * @typedef {string | Shape[] | {[field: string]: Shape}} Shape
+ * @typedef {string | Shapes | {[field: string]: Shape}} Shape
+ * @typedef {Array<Shape>} Shapes
  */
 
 const HEADER = '// Generated from openapi.json by generate.mjs. Do not edit.\n';
