@@ -98,11 +98,10 @@ describe('with PRODUCT_NAME=ACME', () => {
   it('the documentation shows it', () => {
     const document: Json = createOpenApiDocument(api.app, '1.0.0');
     const text = JSON.stringify(document);
-    expect(document.components.schemas.CreateCluster.properties.cluster_type.enum).toEqual([
-      'ACME',
-      'STANDALONE',
-      'CLUSTER',
-    ]);
+    expect(document.components.schemas.ClusterType).toMatchObject({
+      enum: ['ACME', 'STANDALONE', 'CLUSTER'],
+      description: expect.stringContaining('- `ACME`: '),
+    });
     expect(document.components.schemas.CreateJobConf.properties).toHaveProperty('acme_functions_script_path');
     expect(text).not.toContain('platform_functions_');
     expect(text).not.toContain('PLATFORM_FUNCTIONS');

@@ -8,6 +8,7 @@ import { BILLED_ON, CELL_SOURCE, MARKS, PLAIN_KINDS, roleId, type Side, type Ten
 interface Schema {
   $ref?: string;
   items?: Schema;
+  anyOf?: Schema[];
   type?: string | string[];
   format?: string;
   enum?: (string | null)[];
@@ -286,6 +287,12 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
   const resolve = (schema: Schema): Schema =>
     schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+  /** Shows the values of an enumeration, which the document has elsewhere, at each of its uses. */
+  const listed = (schema: Schema): Schema => {
+    if (schema.items) return { ...schema, items: listed(schema.items) };
+    const { enum: values, type } = resolve(schema.anyOf?.[0] ?? schema);
+    return values ? { ...schema, type, enum: values } : schema;
+  };
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, described]) => {
       const { operationId, parameters = [], requestBody, responses } = described as DescribedOperation;
@@ -295,9 +302,9 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
         id: operationId,
         method: method.toUpperCase(),
         path,
-        parameters,
+        parameters: parameters.map((one) => ({ ...one, schema: listed(one.schema) })),
         body: json?.properties
-          ? { kind: 'json', properties: json.properties, required: json.required ?? [] }
+          ? { kind: 'json', properties: mapValues(json.properties, listed), required: json.required ?? [] }
           : bodyWithoutFields(json, Object.keys(content)[0]),
         bodyIsRequired: requestBody?.required === true,
         isList: isListAnswer(responses, resolve),
@@ -306,6 +313,10 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
       };
     }),
   );
+}
+
+function mapValues<T>(entries: Record<string, T>, change: (value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]));
 }
 
 function bodyWithoutFields(json: Schema | undefined, type: string | undefined): Operation['body'] {
