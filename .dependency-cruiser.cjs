@@ -22,7 +22,7 @@ const inOrder = (folder, names) =>
     to: { path: `^${folder}/(${names.slice(index + 1).join('|')})/` },
   }));
 /** Specs and contract suites are beside what they test. */
-const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
+const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^(sdk/typescript/src/)?test(ing)?/';
 /** Files that only a worker may load. */
 const work =
   '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/(.+/background|execution/clusters/(provisioning|scaling))/';
@@ -170,10 +170,41 @@ module.exports = {
       to: { path: 'node_modules/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'sdk-stands-alone',
+      comment: 'The TypeScript SDK is installed elsewhere, without packages.',
+      severity: 'error',
+      from: { path: '^sdk/typescript/src/', pathNot: tests },
+      to: { path: '.', pathNot: '^sdk/typescript/src/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'sdk-runs-in-browsers',
+      comment: 'Only the entry for Node, and what is in its folder, need Node.',
+      severity: 'error',
+      from: { path: '^sdk/typescript/src/', pathNot: `^sdk/typescript/src/(index\\.ts$|node/)|${tests}` },
+      to: { path: '^sdk/typescript/src/(index\\.ts$|node/)' },
+    },
+    {
+      name: 'sdk-needs-no-node',
+      comment: 'Only the folder node has imports of Node.',
+      severity: 'error',
+      from: { path: '^sdk/typescript/src/', pathNot: `^sdk/typescript/src/node/|${tests}` },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'sdk-core-is-small',
+      comment: 'The core is for programs whose size counts, so it has none of the classes above single operations.',
+      severity: 'error',
+      from: { path: '^sdk/typescript/src/core\\.ts$' },
+      to: {
+        path: '^sdk/typescript/src/(client|face|workspaces|clusters|runs|notebooks|files|functions|sql|catalogs)\\.ts$',
+        reachable: true,
+      },
+    },
+    {
       name: 'no-test-code-in-production',
       comment: 'Specs, contract suites of adapters, and all of test/ are not part of the build.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: tests },
+      from: { path: '^(src|libs|sdk/typescript/src)/', pathNot: tests },
       to: { path: tests },
     },
     {

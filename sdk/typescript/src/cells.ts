@@ -1,4 +1,6 @@
+import { ConfigurationError } from './errors.ts';
 import { CellFailed } from './failures.ts';
+import type { NotebookType } from './generated/types.ts';
 
 /** The most characters and the most displayed results that are kept of a cell. */
 const MAX_TEXT = 16 << 20;
@@ -61,4 +63,40 @@ export class Cell {
 
 function failureOf({ status = '', ename = 'Error', evalue = status, traceback = [] }: Content): CellFailed {
   return new CellFailed(ename, evalue, traceback.map(String));
+}
+
+/** A cell of a notebook file that a kernel can execute. */
+export interface CodeCell {
+  readonly id: string;
+  readonly code: string;
+}
+
+interface NotebookFile {
+  cells: { id?: unknown; cell_type?: unknown; source?: unknown }[];
+  metadata?: { kernelspec?: { language?: string; name?: string } };
+}
+
+/** Returns the cells with code of an .ipynb file that the platform sent, where each has an id; blank ones are left out. */
+export function codeCells(content: string): CodeCell[] {
+  return notebookOf(content).cells.flatMap(({ id, cell_type, source }) => {
+    const code = Array.isArray(source) ? source.join('') : String(source);
+    return cell_type === 'code' && code.trim() !== '' ? [{ id: String(id), code }] : [];
+  });
+}
+
+/** Returns the language that an .ipynb file names, as the platform calls it; Python if it names none. */
+export function languageOf(content: string): NotebookType {
+  const { language, name } = notebookOf(content).metadata?.kernelspec ?? {};
+  const named = (language ?? name ?? '').toLowerCase();
+  return (['scala', 'sql'] as const).find((known) => named.includes(known)) ?? 'python3';
+}
+
+function notebookOf(content: string): NotebookFile {
+  try {
+    const notebook = JSON.parse(content) as Partial<NotebookFile> | null;
+    if (Array.isArray(notebook?.cells)) return notebook as NotebookFile;
+  } catch {
+    // The error below says what is wrong, whether this is JSON or not.
+  }
+  throw new ConfigurationError('The file is not a notebook: it must be a JSON object with a list of cells.');
 }

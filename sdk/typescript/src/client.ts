@@ -3,7 +3,9 @@ import { Cluster, Clusters } from './clusters.ts';
 import { createWorkspace, getUserInfo, getWorkspace, listWorkspaces } from './generated/operations.ts';
 import type { UserInfo, WorkspaceRead } from './generated/types.ts';
 import type { Context, Ref } from './host.ts';
+import type { Notebook } from './notebooks.ts';
 import type { Operation, PagedOperation } from './operation.ts';
+import type { Run } from './runs.ts';
 import type { Arguments } from './transport.ts';
 import { Workspace } from './workspaces.ts';
 
@@ -37,6 +39,16 @@ export class BaseClient {
   /** Returns the cluster of this name, or of this id if it is a number, without a request. */
   cluster(cluster: Ref): Cluster {
     return new Cluster(this.clusters, cluster);
+  }
+
+  /** Returns a run whose ids are known, without a request. */
+  run(workspaceId: number, jobId: number): Run {
+    return this.workspace(workspaceId).jobs.get(jobId);
+  }
+
+  /** Returns an instance of a notebook whose ids are known, without a request. */
+  notebook(workspaceId: number, notebookId: number): Notebook {
+    return this.workspace(workspaceId).notebooks.get(notebookId);
   }
 
   /** Returns the user that calls. */

@@ -8,12 +8,10 @@ import {
   startCluster,
   stopCluster,
 } from './generated/operations.ts';
-import type { ClusterRead, ClusterRefBody, CreateCluster } from './generated/types.ts';
-import { chosen, type Context, type Ref, type WaitOptions } from './host.ts';
+import type { ClusterRead, ClusterRefBody, ClusterStatus, CreateCluster } from './generated/types.ts';
+import { chosen, type Context, type Ref } from './host.ts';
 import type { Operation } from './operation.ts';
-import { Deadline, Pauses } from './waiting.ts';
-
-export type ClusterStatus = ClusterRead['cluster_status'];
+import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
 
 /** A machine of a cloud may take this long. */
 const START_MS = 1_800_000;
@@ -81,7 +79,7 @@ export class Clusters {
   /** Returns the cluster in this status. @throws ClusterFailed if it comes to rest in another one */
   async waitFor(cluster: Ref, status: ClusterStatus, options: WaitOptions = {}): Promise<ClusterRead> {
     const { timeoutMs = START_MS, signal } = options;
-    const pauses = new Pauses(new Deadline(timeoutMs, `Cluster ${cluster} on its way to ${status}`));
+    const pauses = new Pauses(new Deadline(timeoutMs, `Cluster ${cluster} on its way to ${status}`), options);
     for (;;) {
       const query = chosen('cluster', cluster);
       const found = await this.#context.transport.call(getCluster, { query, signal });
@@ -89,7 +87,7 @@ export class Clusters {
       if (found.cluster_status === 'ERROR' || found.cluster_status === 'DESTROYED') {
         throw new ClusterFailed(found.cluster_id, found.cluster_status, await this.#lastReason(found.cluster_id));
       }
-      await pauses.next(signal);
+      await pauses.next(found.cluster_status);
     }
   }
 

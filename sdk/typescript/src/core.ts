@@ -3,4 +3,4 @@ export * from './errors.ts';
 export type { Operation, PagedOperation, Upload } from './operation.ts';
 export { CookieSession, PasswordSession, TokenSession, type Login } from './sessions.ts';
 export { Transport, type Arguments, type CallOptions, type Session, type TransportOptions } from './transport.ts';
-export { backoffMs, Deadline, Pauses, sleep } from './waiting.ts';
+export { backoffMs, Deadline, Pauses, sleep, type WaitOptions } from './waiting.ts';

@@ -25,7 +25,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 interface EndedRun {
-  /** Id of a job, or of a running notebook. */
+  kind: 'Job' | 'Notebook';
+  /** Id of the job, or of the notebook's instance. */
   id: number;
   status: string;
   code: string | null;
@@ -33,7 +34,7 @@ interface EndedRun {
   logUrl: string;
 }
 
-/** A run ended otherwise than DONE. */
+/** A run of a job ended otherwise than DONE, or an instance of a notebook before its kernel ran. */
 export class RunFailed extends ManagedSparkError {
   override name = 'RunFailed';
   readonly id: number;
@@ -45,10 +46,10 @@ export class RunFailed extends ManagedSparkError {
   readonly remedy: string | undefined;
   readonly logUrl: string;
 
-  constructor({ id, status, code, reason, logUrl }: EndedRun) {
+  constructor({ kind, id, status, code, reason, logUrl }: EndedRun) {
     const why = reason ?? `The run ended as ${status}.`;
     const remedy = REMEDIES[code ?? ''];
-    super([`Job ${id} is ${status}: ${sentence(why)}`, remedy].filter((part) => part !== undefined).join(' '));
+    super([`${kind} ${id} is ${status}: ${sentence(why)}`, remedy].filter((part) => part !== undefined).join(' '));
     this.id = id;
     this.status = status;
     this.code = code;

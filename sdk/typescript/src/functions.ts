@@ -1,7 +1,7 @@
 import { invokeFunction } from './generated/operations.ts';
-import type { WaitOptions } from './host.ts';
 import type { Place } from './place.ts';
 import type { Run } from './runs.ts';
+import type { WaitOptions } from './waiting.ts';
 
 /** The platform ends a call after an hour; this leaves time for the answer. */
 const CALL_MS = 3_660_000;
@@ -23,7 +23,7 @@ export function servedFunction(place: Place, run: Run): ServedFunction {
   };
   const stop = async (options: WaitOptions = {}): Promise<void> => {
     await run.kill();
-    await run.wait({ timeoutMs: STOP_MS, ...options });
+    await run.wait({ ...options, timeoutMs: options.timeoutMs ?? STOP_MS });
   };
   return Object.assign(call, { run, stop });
 }

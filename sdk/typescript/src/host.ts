@@ -21,14 +21,11 @@ export interface Context {
   readonly host: Host;
 }
 
+/** The code of the error for a name that another record has. */
+export const NAME_TAKEN = 'RECORD.DUPLICATE_NAME' as const;
+
 /** A name, or an id if it is a number. */
 export type Ref = number | string;
-
-/** Bounds of a wait. */
-export interface WaitOptions {
-  timeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
 
 /** The fields that name a record by its id or by its name. */
 export type Chosen<K extends string> = { [Key in `${K}_id`]?: number } & { [Key in `${K}_name`]?: string };

@@ -1,17 +1,29 @@
-import { Cell } from './cells.ts';
-import { Unreachable } from './errors.ts';
+import { Cell, type CodeCell, codeCells } from './cells.ts';
+import { Conflict, NotFound, Unreachable } from './errors.ts';
 import { RunFailed } from './failures.ts';
-import { getNotebook, interruptKernel, killNotebook } from './generated/operations.ts';
-import type { NotebookRead } from './generated/types.ts';
-import type { WaitOptions } from './host.ts';
+import {
+  createNotebook,
+  createNotebookConf,
+  downloadNotebookRun,
+  exportNotebookConf,
+  getNotebook,
+  getNotebookConf,
+  interruptKernel,
+  killNotebook,
+  listNotebooks,
+  updateNotebookConf,
+} from './generated/operations.ts';
+import type { JobStatus, NotebookRead, NotebookType, UpdateNotebookConf } from './generated/types.ts';
+import { chosen, NAME_TAKEN, type Ref } from './host.ts';
 import type { Place } from './place.ts';
 import { isFinished } from './runs.ts';
 import { settled, SocketBroken } from './sockets.ts';
 import { randomId } from './transport.ts';
-import { backoffMs, Deadline, Pauses, sleep } from './waiting.ts';
+import { backoffMs, Deadline, Pauses, sleep, type WaitOptions } from './waiting.ts';
 
 const START_MS = 1_800_000;
 const CELL_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 const STOP_MS = 600_000;
 const OPEN_MS = 30_000;
 const MAX_RECONNECTS = 5;
@@ -20,7 +32,21 @@ const OPEN = 1;
 
 export interface ExecuteOptions extends WaitOptions {
   /** It is called with the cell after each message of the kernel, to show what it printed so far. */
-  onOutput?: (cell: Cell) => void;
+  onOutput?: ((cell: Cell) => void) | undefined;
+  /** Id of a cell of the notebook, with which the outputs are kept. */
+  cellId?: string | undefined;
+}
+
+/** Settings of a notebook, apart from its name, its file and its cluster. */
+export type NotebookSettings = Omit<
+  UpdateNotebookConf,
+  'notebook_name' | 'notebook_path' | 'cluster_id' | 'cluster_name'
+>;
+
+export interface NotebookLanguage {
+  language?: NotebookType | undefined;
+  /** Its .ipynb file in the workspace, if that has another name. What the file holds becomes the notebook. */
+  path?: string | undefined;
 }
 
 /** A notebook with a running kernel. */
@@ -40,16 +66,38 @@ export class Notebook {
   }
 
   /** Returns once the kernel can execute cells. @throws RunFailed if the notebook ended before */
-  async running({ timeoutMs = START_MS, signal }: WaitOptions = {}): Promise<void> {
-    const pauses = new Pauses(new Deadline(timeoutMs, `Notebook ${this.id}`));
-    while (!(await this.#isRunning())) await pauses.next(signal);
+  async running(options: WaitOptions = {}): Promise<void> {
+    const pauses = new Pauses(new Deadline(options.timeoutMs ?? START_MS, `Notebook ${this.id}`), options);
+    for (;;) {
+      const status = await this.#usableStatus();
+      if (status === 'RUNNING') return;
+      await pauses.next(status);
+    }
+  }
+
+  /** Returns the cells with code of the notebook as it was when this instance was started. */
+  async cells(): Promise<CodeCell[]> {
+    const file = await this.#place.context.transport.call(downloadNotebookRun, { path: await this.#path() });
+    return codeCells(await file.text());
+  }
+
+  /**
+   * Executes the cells of the notebook in their order, and yields each when it is done. The platform keeps the outputs with the
+   * notebook. An instance executes each cell once: called again, also by another process, this continues where it was.
+   * @throws CellFailed at the first cell that raises an exception
+   */
+  async *runCells(options: Omit<ExecuteOptions, 'cellId'> = {}): AsyncGenerator<Cell> {
+    const deadline = new Deadline(options.timeoutMs ?? DAY_MS, `Notebook ${this.id}`);
+    for (const { id, code } of await this.cells()) {
+      yield await this.execute(code, { ...options, timeoutMs: deadline.leftMs, cellId: id });
+    }
   }
 
   /** Executes code once, also if the connection breaks meanwhile. @throws CellFailed if it raises an exception */
   async execute(code: string, options: ExecuteOptions = {}): Promise<Cell> {
     const { timeoutMs = CELL_MS, signal } = options;
     const deadline = new Deadline(timeoutMs, `The cell in notebook ${this.id}`);
-    const cell = new Cell(`sdk-${randomId()}`);
+    const cell = new Cell(options.cellId ?? `sdk-${randomId()}`);
     // The kernel knows the id: sent again, it answers with the same reply and executes nothing.
     const message = { header: { msg_id: cell.id, msg_type: 'execute_request' }, content: { code } };
     for (let broken = 0; ; broken += 1) {
@@ -71,12 +119,22 @@ export class Notebook {
     await this.#place.context.transport.call(interruptKernel, { path: await this.#path() });
   }
 
-  /** Stops the kernel; the notebook and its outputs stay. */
-  async stop({ timeoutMs = STOP_MS, signal }: WaitOptions = {}): Promise<void> {
-    this.disconnect();
+  /** Asks the kernel to stop, `stop` also waits; the notebook and its outputs stay. */
+  async kill(): Promise<void> {
     await this.#place.context.transport.call(killNotebook, { path: await this.#path() });
-    const pauses = new Pauses(new Deadline(timeoutMs, `The stop of notebook ${this.id}`));
-    while (!isFinished((await this.details()).notebook_status)) await pauses.next(signal);
+  }
+
+  /** Stops the kernel; the notebook and its outputs stay. */
+  async stop(options: WaitOptions = {}): Promise<void> {
+    this.disconnect();
+    await this.kill();
+    const deadline = new Deadline(options.timeoutMs ?? STOP_MS, `The stop of notebook ${this.id}`);
+    const pauses = new Pauses(deadline, options);
+    for (;;) {
+      const { notebook_status: status } = await this.details();
+      if (isFinished(status)) return;
+      await pauses.next(status);
+    }
   }
 
   /** Closes the connection to the kernel, which goes on. */
@@ -89,11 +147,17 @@ export class Notebook {
     return { workspace_id: await this.#place.id(), notebook_id: this.id };
   }
 
-  async #isRunning(): Promise<boolean> {
+  async #usableStatus(): Promise<JobStatus> {
     const { notebook_status: status, reason_code: code, reason } = await this.details();
-    if (status === 'RUNNING') return true;
-    if (!isFinished(status)) return false;
-    throw new RunFailed({ id: this.id, status, code, reason, logUrl: `${await this.#url()}/log/stderr` });
+    if (!isFinished(status)) return status;
+    throw new RunFailed({
+      kind: 'Notebook',
+      id: this.id,
+      status,
+      code,
+      reason,
+      logUrl: `${await this.#url()}/log/stderr`,
+    });
   }
 
   async #url(): Promise<string> {
@@ -114,7 +178,7 @@ export class Notebook {
     } catch (error) {
       socket.close();
       // A client does not learn why a socket is refused. The notebook says so, if it may not be used or has ended.
-      if (error instanceof SocketBroken) await this.#isRunning();
+      if (error instanceof SocketBroken) await this.#usableStatus();
       throw error;
     }
     this.#socket = socket;
@@ -143,5 +207,75 @@ export class Notebook {
       socket.addEventListener('message', onMessage, { signal: settle.signal });
       socket.send(message);
     });
+  }
+}
+
+/** The notebooks of a workspace and their instances. */
+export class Notebooks {
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** Yields instances, the newest first. */
+  async *list({ status }: { status?: JobStatus | readonly JobStatus[] } = {}): AsyncGenerator<NotebookRead> {
+    const query = { notebook_status: status === undefined ? undefined : [status].flat() };
+    try {
+      yield* this.#place.context.transport.pages(listNotebooks, { path: await this.#path(), query });
+    } catch (error) {
+      // This list answers 404 where others are empty.
+      if (!(error instanceof NotFound)) throw error;
+    }
+  }
+
+  /** Returns the instance of this id, without a request. */
+  get(id: number): Notebook {
+    return new Notebook(this.#place, id);
+  }
+
+  /** Makes the notebook, or changes the one of this name; settings that are not given stay as they are. */
+  async describe(name: string, cluster: Ref, options: NotebookSettings & NotebookLanguage = {}): Promise<void> {
+    const { language = 'python3', path: file, ...settings } = options;
+    const { transport } = this.#place.context;
+    const path = await this.#path();
+    const body = { ...settings, ...chosen('cluster', cluster) };
+    try {
+      const created = { ...body, notebook_name: name, notebook_type: language, notebook_path: file };
+      await transport.call(createNotebookConf, { path, body: created });
+    } catch (error) {
+      if (!(error instanceof Conflict && error.code === NAME_TAKEN)) throw error;
+      await transport.call(updateNotebookConf, { path, query: { notebook_name: name }, body });
+    }
+  }
+
+  /** Starts an instance of a notebook, and does not wait for its kernel. The same key returns the same instance. */
+  async start(name: string, options: { conf?: string[]; idempotencyKey?: string } = {}): Promise<Notebook> {
+    const { conf, idempotencyKey } = options;
+    const body = { notebook_name: name, conf };
+    const path = await this.#path();
+    const { notebook_id } = await this.#place.context.transport.call(createNotebook, { path, body, idempotencyKey });
+    return this.get(notebook_id);
+  }
+
+  async exists(name: string): Promise<boolean> {
+    try {
+      const query = { notebook_name: name };
+      await this.#place.context.transport.call(getNotebookConf, { path: await this.#path(), query });
+      return true;
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      throw error;
+    }
+  }
+
+  /** Returns the notebook with its outputs, as the content of an .ipynb file. */
+  async export(name: string): Promise<Blob> {
+    const query = { notebook_name: name };
+    return this.#place.context.transport.call(exportNotebookConf, { path: await this.#path(), query });
+  }
+
+  async #path() {
+    return { workspace_id: await this.#place.id() };
   }
 }

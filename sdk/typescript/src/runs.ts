@@ -1,14 +1,10 @@
 import { ManagedSparkError, Unreachable } from './errors.ts';
 import { RunFailed } from './failures.ts';
 import { getJob, getJobLog, getJobMetrics, getJobStatus, killJob } from './generated/operations.ts';
-import type { JobMetrics, JobRead, JobStatusHistory } from './generated/types.ts';
-import type { WaitOptions } from './host.ts';
+import type { JobLog, JobMetrics, JobRead, JobStatus, JobStatusHistory } from './generated/types.ts';
 import { Lines } from './lines.ts';
 import type { Place } from './place.ts';
-import { backoffMs, Deadline, Pauses, sleep } from './waiting.ts';
-
-export type JobStatus = JobRead['job_status'];
-export type LogName = 'stdout' | 'stderr' | 'events';
+import { backoffMs, Deadline, Pauses, sleep, type WaitOptions } from './waiting.ts';
 
 const FINISHED: ReadonlySet<JobStatus> = new Set<JobStatus>(['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
 const DAY_MS = 24 * 3_600_000;
@@ -73,13 +69,13 @@ export class Run {
 
   /** Returns the finished run, however it ended. */
   wait(options: WaitOptions = {}): Promise<JobRead> {
-    return this.#reached(isFinished, { timeoutMs: DAY_MS, ...options });
+    return this.#reached(isFinished, options);
   }
 
   /** Returns the run once it is RUNNING. @throws RunFailed if it ended before */
   async running(options: WaitOptions = {}): Promise<JobRead> {
     const isBegun = (status: JobStatus) => status === 'RUNNING' || isFinished(status);
-    const job = await this.#reached(isBegun, { timeoutMs: START_MS, ...options });
+    const job = await this.#reached(isBegun, { ...options, timeoutMs: options.timeoutMs ?? START_MS });
     if (isFinished(job.job_status)) throw await this.#failure(job);
     return job;
   }
@@ -92,20 +88,20 @@ export class Run {
   }
 
   /** Returns a log: its first 16 MiB, or its last lines. */
-  async log(name: LogName = 'stdout', options: { last?: number } = {}): Promise<string> {
+  async log(name: JobLog = 'stdout', options: { last?: number } = {}): Promise<string> {
     const query = options.last === undefined ? { file_size_bytes: LOG_BYTES } : { last_n_lines: options.last };
     return this.#transport.call(getJobLog, { path: { ...(await this.#path()), log_type: name }, query });
   }
 
   /** Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke. */
-  async *follow(name: LogName = 'stdout', options: FollowOptions = {}): AsyncGenerator<string> {
+  async *follow(name: JobLog = 'stdout', options: FollowOptions = {}): AsyncGenerator<string> {
     const lines = new Lines();
     for await (const piece of this.stream(name, options)) yield* lines.feed(piece);
     yield* lines.end();
   }
 
   /** Yields the bytes of a log as `follow` yields its lines. */
-  async *stream(name: LogName = 'stdout', options: FollowOptions = {}): AsyncGenerator<Uint8Array> {
+  async *stream(name: JobLog = 'stdout', options: FollowOptions = {}): AsyncGenerator<Uint8Array> {
     const { timeoutMs = DAY_MS, signal } = options;
     const deadline = new Deadline(timeoutMs, `Job ${this.id}`);
     const path = { ...(await this.#path()), log_type: name };
@@ -146,18 +142,19 @@ export class Run {
     return { workspace_id: await this.#place.id(), job_id: this.id };
   }
 
-  async #reached(isReached: (status: JobStatus) => boolean, { timeoutMs = 0, signal }: WaitOptions): Promise<JobRead> {
-    const pauses = new Pauses(new Deadline(timeoutMs, `Job ${this.id}`));
+  async #reached(isReached: (status: JobStatus) => boolean, options: WaitOptions): Promise<JobRead> {
+    const { timeoutMs = DAY_MS, signal } = options;
+    const pauses = new Pauses(new Deadline(timeoutMs, `Job ${this.id}`), options);
     for (;;) {
       const job = await this.details({ signal });
       if (isReached(job.job_status)) return job;
-      await pauses.next(signal);
+      await pauses.next(job.job_status);
     }
   }
 
   async #failure({ job_status: status, reason_code: code, reason }: JobRead): Promise<RunFailed> {
     const logUrl = `${await this.url()}/log/${status === 'ERROR' ? 'stderr' : 'stdout'}`;
-    return new RunFailed({ id: this.id, status, code, reason, logUrl });
+    return new RunFailed({ kind: 'Job', id: this.id, status, code, reason, logUrl });
   }
 }
 

@@ -1,11 +1,10 @@
 // Statements for a SQL server, over the protocol of HiveServer2.
 import { SqlFailed } from './failures.ts';
-import type { WaitOptions } from './host.ts';
 import type { Operation, Upload } from './operation.ts';
 import type { Place } from './place.ts';
-import { type SqlValue, Table } from './table.ts';
+import { type Column, type SqlValue, Table } from './table.ts';
 import { decodeReply, encodeCall, type Field, type Struct, structOf, T, textOf, type Value } from './thrift.ts';
-import { Deadline, Pauses } from './waiting.ts';
+import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
 
 const MAX_ROWS = 1_000_000;
 const MAX_FETCHED = 10_000;
@@ -18,6 +17,25 @@ const PROTOCOL = 9;
 /** TOperationState. */
 const FINISHED = 2;
 const UNFINISHED = new Set([0, 1, 7]);
+/** TTypeId, by its numbers. Arrays and their like are texts, in lists of bytes. */
+const TYPES = [
+  ...[
+    'BOOLEAN',
+    'TINYINT',
+    'SMALLINT',
+    'INT',
+    'BIGINT',
+    'FLOAT',
+    'DOUBLE',
+    'STRING',
+    'TIMESTAMP',
+    'BINARY',
+    'ARRAY',
+    'MAP',
+  ],
+  ...['STRUCT', 'UNIONTYPE', 'USER_DEFINED', 'DECIMAL', 'NULL', 'DATE', 'VARCHAR', 'CHAR'],
+  ...['INTERVAL_YEAR_MONTH', 'INTERVAL_DAY_TIME'],
+];
 /** TStatusCode: success, and success with messages. */
 const SUCCESSFUL = new Set([0, 1]);
 
@@ -60,7 +78,7 @@ export class SqlServer {
       const begun = await call('ExecuteStatement', [session, [2, T.text, statement], [4, T.bool, true]]);
       const operation: Field = [1, T.struct, operationHandle(begun.get(2))];
       try {
-        await finished(call, operation, deadline, signal);
+        await finished(call, operation, new Pauses(deadline, { signal }));
         // Some statements have no result.
         if (structOf(begun.get(2)).get(3) !== true) return new Table([], [], false);
         return await rowsOf(call, operation, maxRows);
@@ -124,13 +142,7 @@ function operationHandle(value: Value | undefined): readonly Field[] {
   return [...handle(value), [2, T.i32, fields.get(2)], [3, T.bool, fields.get(3)]];
 }
 
-async function finished(
-  call: Call,
-  operation: Field,
-  deadline: Deadline,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const pauses = new Pauses(deadline);
+async function finished(call: Call, operation: Field, pauses: Pauses): Promise<void> {
   for (;;) {
     // The server answers when the statement has ended, or after some seconds.
     const status = await call('GetOperationStatus', [operation]);
@@ -139,39 +151,45 @@ async function finished(
     if (!UNFINISHED.has(state)) {
       throw new SqlFailed(textOf(status.get(5)) || 'The statement was cancelled.', textOf(status.get(3)));
     }
-    await pauses.next(signal);
+    await pauses.next('RUNNING');
   }
 }
 
 async function rowsOf(call: Call, operation: Field, maxRows: number): Promise<Table> {
   const metadata = await call('GetResultSetMetadata', [operation]);
-  const columns = listOf(structOf(metadata.get(2)).get(1)).map((column) => textOf(structOf(column).get(1)));
+  const columns = listOf(structOf(metadata.get(2)).get(1)).map((column) => columnOf(structOf(column)));
   const rows: SqlValue[][] = [];
   // One more row than asked for says whether there are more.
   while (rows.length <= maxRows) {
     const wanted = Math.min(MAX_FETCHED, maxRows + 1 - rows.length);
     const fetch: Field[] = [operation, [2, T.i32, 0], [3, T.i64, wanted]];
     const fetched = structOf((await call('FetchResults', fetch)).get(3));
-    const page = rowsOfColumns(listOf(fetched.get(3)));
+    const page = rowsOfColumns(columns, listOf(fetched.get(3)));
     if (page.length === 0) break;
     for (const row of page) rows.push(row);
   }
   return new Table(columns, rows.slice(0, maxRows), rows.length > maxRows);
 }
 
-function rowsOfColumns(columns: readonly Value[]): SqlValue[][] {
-  const values = columns.map(columnValues);
-  return Array.from(values[0] ?? [], (_, index) => values.map((column) => column[index] ?? null));
+/** A type is a list of entries, of which the first is a union: the one of a simple type has its id. */
+function columnOf(column: Struct): Column {
+  const [entry] = listOf(structOf(column.get(2)).get(1));
+  const id = Number(structOf(structOf(entry).get(1)).get(1));
+  return { name: textOf(column.get(1)), type: TYPES[id] ?? 'STRING' };
 }
 
-/** A column is a union of lists by type: the eighth one has bytes, all others what they say. */
-function columnValues(column: Value): SqlValue[] {
-  const [[kind, value] = [0, new Map<number, Value>()]] = structOf(column);
-  const fields = structOf(value);
+function rowsOfColumns(columns: readonly Column[], values: readonly Value[]): SqlValue[][] {
+  const lists = columns.map(({ type }, index) => columnValues(values[index], type === 'BINARY'));
+  return Array.from(lists[0] ?? [], (_, index) => lists.map((list) => list[index] ?? null));
+}
+
+/** A column is a union of lists by type, each with the bits of its nulls. */
+function columnValues(column: Value | undefined, isBinary: boolean): SqlValue[] {
+  const [fields = new Map<number, Value>()] = [...structOf(column).values()].map(structOf);
   const nulls = fields.get(2);
   const isNull = (index: number) =>
     nulls instanceof Uint8Array && (((nulls[index >> 3] ?? 0) >> (index & 7)) & 1) === 1;
-  return listOf(fields.get(1)).map((item, index) => (isNull(index) ? null : scalar(item, kind === 8)));
+  return listOf(fields.get(1)).map((item, index) => (isNull(index) ? null : scalar(item, isBinary)));
 }
 
 function scalar(value: Value, isBinary: boolean): SqlValue {

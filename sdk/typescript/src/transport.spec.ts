@@ -10,7 +10,7 @@ import {
   Unreachable,
 } from './errors.ts';
 import { CookieSession, PasswordSession } from './sessions.ts';
-import { broken, ok, page, refused, TestPlatform, withoutPauses } from './testing/platform.ts';
+import { broken, caught, ok, page, refused, TestPlatform, withoutPauses } from './testing/platform.ts';
 import { Transport } from './transport.ts';
 
 describe('Transport', () => {
@@ -191,10 +191,3 @@ describe('Transport', () => {
     expect(platform.requests).toHaveLength(1);
   });
 });
-
-async function caught(work: Promise<unknown>): Promise<Error> {
-  return work.then(
-    () => new Error('Nothing was thrown.'),
-    (error: unknown) => error as Error,
-  );
-}

@@ -3,6 +3,14 @@ import { DeadlineExceeded } from './errors.ts';
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
+/** Bounds of a wait. */
+export interface WaitOptions {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** It is called with each status that the wait sees, to show progress. */
+  onStatus?: ((status: string) => void) | undefined;
+}
+
 /** The end of a wait; `what` is named when it has passed. */
 export class Deadline {
   readonly #end: number;
@@ -31,18 +39,21 @@ export class Deadline {
 /** Growing pauses between looks at something that changes. */
 export class Pauses {
   readonly #deadline: Deadline;
+  readonly #bounds: WaitOptions;
   #nextMs = FIRST_PAUSE_MS;
 
-  constructor(deadline: Deadline) {
+  constructor(deadline: Deadline, bounds: WaitOptions = {}) {
     this.#deadline = deadline;
+    this.#bounds = bounds;
   }
 
-  /** Returns after a pause that is longer than the one before. */
-  async next(signal?: AbortSignal): Promise<void> {
+  /** Returns after a pause that is longer than the one before; the status is the one that was seen. */
+  async next(status: string): Promise<void> {
     this.#deadline.check();
+    this.#bounds.onStatus?.(status);
     const pause = Math.min(this.#nextMs, this.#deadline.leftMs);
     this.#nextMs = Math.min(this.#nextMs * 1.3, MAX_PAUSE_MS);
-    await sleep(pause, signal);
+    await sleep(pause, this.#bounds.signal);
   }
 }
 

@@ -1,11 +1,11 @@
+import { languageOf } from './cells.ts';
 import { ConfigurationError, Conflict } from './errors.ts';
 import { Files, type LocalSource, Secrets } from './files.ts';
 import { type ServedFunction, servedFunction } from './functions.ts';
 import {
   createJob,
   createJobConf,
-  createNotebook,
-  createNotebookConf,
+  deleteJobConf,
   getJobConf,
   getWorkspace,
   listJobs,
@@ -13,22 +13,23 @@ import {
 } from './generated/operations.ts';
 import type {
   CreateJobConf,
-  CreateNotebookConf,
   JobConfRead,
   JobRead,
+  JobStatus,
   UpdateJobConf,
   WorkspaceRead,
 } from './generated/types.ts';
-import { chosen, type Context, type LocalFile, type Ref, type WaitOptions } from './host.ts';
-import { Notebook } from './notebooks.ts';
+import { chosen, type Context, type LocalFile, NAME_TAKEN, type Ref } from './host.ts';
+import { type Notebook, Notebooks, type NotebookLanguage, type NotebookSettings } from './notebooks.ts';
 import type { Upload } from './operation.ts';
 import { Place } from './place.ts';
-import { type JobStatus, Run } from './runs.ts';
+import { Run } from './runs.ts';
 import { SqlServer, type SqlOptions } from './sql.ts';
 import type { Table } from './table.ts';
+import type { WaitOptions } from './waiting.ts';
 
 const JOB_TYPES: Readonly<Record<string, CreateJobConf['job_type']>> = { py: 'Python3', jar: 'Jar', sql: 'SQL' };
-const NAME_TAKEN = 'RECORD.DUPLICATE_NAME';
+const MAX_NAME = 64;
 
 /** Settings of a job, apart from its name and its cluster. */
 export type JobSettings = Omit<UpdateJobConf, 'name' | 'cluster_id' | 'cluster_name'>;
@@ -37,7 +38,7 @@ export type JobSettings = Omit<UpdateJobConf, 'name' | 'cluster_id' | 'cluster_n
 export type Script = LocalSource | { name: string; content: Upload };
 
 export interface SubmitOptions {
-  /** Arguments of the program. */
+  /** Arguments of the program, for this run only. */
   args?: readonly string[] | undefined;
   /** The same key returns the same run, also from another process. */
   idempotencyKey?: string | undefined;
@@ -47,11 +48,7 @@ export type RunOptions = JobSettings & SubmitOptions & { cluster: Ref; name?: st
 
 export type FunctionOptions = JobSettings & WaitOptions & { cluster: Ref; name?: string };
 
-export type NotebookOptions = WaitOptions & {
-  cluster: Ref;
-  language?: CreateNotebookConf['notebook_type'];
-  driver_memory?: string;
-};
+export type NotebookOptions = NotebookSettings & WaitOptions & Pick<NotebookLanguage, 'language'> & { cluster: Ref };
 
 /** The jobs of a workspace, and their runs. */
 export class Jobs {
@@ -61,9 +58,10 @@ export class Jobs {
     this.#place = place;
   }
 
-  /** Yields runs, the newest first; of one job if it is named. */
-  async *list({ name, status }: { name?: string; status?: JobStatus } = {}): AsyncGenerator<JobRead> {
-    const query = { job_conf_name: name, job_status: status && [status] };
+  /** Yields runs, the newest first; of one job if it is named, and only those in the status, or in one of several. */
+  async *list(filter: { name?: string; status?: JobStatus | readonly JobStatus[] } = {}): AsyncGenerator<JobRead> {
+    const { name, status } = filter;
+    const query = { job_conf_name: name, job_status: status === undefined ? undefined : [status].flat() };
     yield* this.#place.context.transport.pages(listJobs, { path: await this.#path(), query });
   }
 
@@ -92,9 +90,16 @@ export class Jobs {
     return transport.call(getJobConf, { path, query });
   }
 
-  /** Runs a job that is described. */
-  async submit(name: string, { args, idempotencyKey }: SubmitOptions = {}): Promise<Run> {
-    const body = { job_conf_name: name, ...(args && { arguments: args.map(quoted).join(' ') }) };
+  /** Deletes a job that has no unfinished runs; its runs stay readable. */
+  async delete(name: string): Promise<void> {
+    const query = { job_conf_name: name };
+    await this.#place.context.transport.call(deleteJobConf, { path: await this.#path(), query });
+  }
+
+  /** Runs a job that is described. `conf` are Spark properties of this run only, each as `key=value`. */
+  async submit(name: string, options: SubmitOptions & { conf?: string[] } = {}): Promise<Run> {
+    const { args, conf, idempotencyKey } = options;
+    const body = { job_conf_name: name, conf, arguments: args?.map(quoted).join(' ') };
     const { job_id } = await this.#place.context.transport.call(createJob, {
       path: await this.#path(),
       body,
@@ -115,6 +120,7 @@ export class Workspace {
   readonly files: Files;
   readonly secrets: Secrets;
   readonly jobs: Jobs;
+  readonly notebooks: Notebooks;
 
   constructor(context: Context, ref: Ref) {
     this.#place = new Place(context, ref);
@@ -122,6 +128,7 @@ export class Workspace {
     this.files = new Files(this.#place);
     this.secrets = new Secrets(this.#place);
     this.jobs = new Jobs(this.#place);
+    this.notebooks = new Notebooks(this.#place);
   }
 
   id(): Promise<number> {
@@ -134,48 +141,67 @@ export class Workspace {
 
   /** Uploads a script (.py, .jar or .sql), describes a job of its name that runs it, and submits a run. */
   async run(script: Script, options: RunOptions): Promise<Run> {
-    const { cluster, name, args, idempotencyKey, ...settings } = options;
+    const { args, idempotencyKey, ...description } = options;
+    return this.jobs.submit(await this.describeScript(script, description), { args, idempotencyKey });
+  }
+
+  /** Uploads a script, to the path or to its own name, and describes a job that runs it; returns the job's name. */
+  async describeScript(
+    script: Script,
+    options: JobSettings & { cluster: Ref; name?: string; path?: string },
+  ): Promise<string> {
+    const { cluster, name, path, ...settings } = options;
     const { name: file, content } = await this.#opened(script);
-    const [, stem = '', ending = ''] = /^(.*)\.(\w+)$/.exec(file) ?? [];
-    const type = JOB_TYPES[ending];
+    const type = JOB_TYPES[/\.(\w+)$/.exec(file)?.[1] ?? ''];
     if (type === undefined) {
       throw new ConfigurationError(`${file} is no script: its name must end with .py, .jar or .sql.`);
     }
-    const job = name ?? stem;
+    const job = name ?? nameOf(file);
     if (type === 'SQL') settings.rawScalaCode = await content.text();
-    else settings.command = await this.files.write(file, content);
+    else settings.command = await this.files.write(path ?? file, content);
     await this.jobs.describe(job, type, cluster, settings);
-    return this.jobs.submit(job, { args, idempotencyKey });
+    return job;
   }
 
   /** Serves a function of a Python script, and returns once it can be called. */
   async function(script: Script, name: string, options: FunctionOptions): Promise<ServedFunction> {
-    const { cluster, name: given, timeoutMs, signal, ...settings } = options;
+    const { cluster, name: given, timeoutMs, signal, onStatus, ...settings } = options;
     const { name: file, content } = await this.#opened(script);
-    const job = given ?? `${file.replace(/\.\w+$/, '')}-${name}`;
+    const job = given ?? nameOf(file, name);
     // The run gets the folder of its script, which therefore has one of its own.
     settings.platform_functions_script_path = await this.files.write(`${job}/${file}`, content);
     settings.platform_functions_function_name = name;
     await this.jobs.describe(job, 'PLATFORM_FUNCTIONS', cluster, settings);
     const run = await this.jobs.submit(job);
-    await run.running({ timeoutMs, signal });
+    await run.running({ timeoutMs, signal, onStatus });
     return servedFunction(this.#place, run);
+  }
+
+  /** Uploads an .ipynb file as a notebook of its name, or changes settings of the notebook that is named; returns its name. */
+  async describeNotebook(notebook: Script, options: NotebookSettings & { cluster: Ref }): Promise<string> {
+    const { cluster, ...settings } = options;
+    if (typeof notebook === 'string' && !notebook.endsWith('.ipynb')) {
+      if (!(await this.notebooks.exists(notebook))) {
+        const message = `Workspace ${this.ref} has no notebook ${notebook}. Name an .ipynb file to upload it.`;
+        throw new ConfigurationError(message);
+      }
+      await this.notebooks.describe(notebook, cluster, settings);
+      return notebook;
+    }
+    const { name: file, content } = await this.#opened(notebook);
+    const name = nameOf(file);
+    const language = languageOf(await content.text());
+    const path = await this.files.write(`${name}.ipynb`, content);
+    await this.notebooks.describe(name, cluster, { ...settings, language, path });
+    return name;
   }
 
   /** Opens the notebook of this name, which is made if it does not exist, with a kernel of its own. */
   async notebook(name: string, options: NotebookOptions): Promise<Notebook> {
-    const { cluster, language = 'python3', driver_memory, timeoutMs, signal } = options;
-    const { transport } = this.#place.context;
-    const path = { workspace_id: await this.id() };
-    const body = { notebook_name: name, notebook_type: language, driver_memory, ...chosen('cluster', cluster) };
-    try {
-      await transport.call(createNotebookConf, { path, body });
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-    }
-    const { notebook_id } = await transport.call(createNotebook, { path, body: { notebook_name: name } });
-    const notebook = new Notebook(this.#place, notebook_id);
-    await notebook.running({ timeoutMs, signal });
+    const { cluster, timeoutMs, signal, onStatus, ...settings } = options;
+    await this.notebooks.describe(name, cluster, settings);
+    const notebook = await this.notebooks.start(name);
+    await notebook.running({ timeoutMs, signal, onStatus });
     return notebook;
   }
 
@@ -184,17 +210,16 @@ export class Workspace {
    * that the next statement does not wait, until it is idle for as long as the operator allows.
    */
   async sql(statement: string, options: SqlOptions & JobSettings & { cluster: Ref }): Promise<Table> {
-    const { cluster, maxRows, timeoutMs, signal, ...settings } = options;
+    const { cluster, maxRows, timeoutMs, signal, onStatus, ...settings } = options;
     const run = await this.#sqlServer(cluster, settings);
-    await run.running({ timeoutMs, signal });
+    await run.running({ timeoutMs, signal, onStatus });
     return new SqlServer(this.#place, run.id).query(statement, { maxRows, timeoutMs, signal });
   }
 
   async #sqlServer(cluster: Ref, settings: JobSettings): Promise<Run> {
     const name = `sql-${cluster}`;
-    for (const status of ['RUNNING', 'SUBMITTED'] as const) {
-      for await (const { job_id } of this.jobs.list({ name, status })) return this.jobs.get(job_id);
-    }
+    const status = ['RUNNING', 'SUBMITTED'] as const;
+    for await (const { job_id } of this.jobs.list({ name, status })) return this.jobs.get(job_id);
     await this.jobs.describe(name, 'THRIFT_SQL', cluster, settings);
     return this.jobs.submit(name);
   }
@@ -209,6 +234,15 @@ export class Workspace {
 
 function isTaken(error: unknown): boolean {
   return error instanceof Conflict && error.code === NAME_TAKEN;
+}
+
+/** Returns the name of a file without its ending, and with other characters than those of names replaced. */
+function nameOf(file: string, suffix = ''): string {
+  const text = [file.replace(/\.\w+$/, ''), suffix].filter((part) => part !== '').join('-');
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.@_-]+/g, '-')
+    .slice(0, MAX_NAME);
 }
 
 /** The platform splits the arguments as a shell does. */

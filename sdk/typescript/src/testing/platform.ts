@@ -13,7 +13,7 @@ export class TestPlatform {
   /** Answers every request, in place of the list. */
   handler: ((request: Request) => Answer) | undefined;
 
-  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  fetch: typeof fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     this.requests.push(request.clone());
     this.bodies.push(await request.text());
@@ -60,6 +60,14 @@ export function refused(
 /** A connection that broke after the request was sent, or was never made. */
 export function broken(code = 'ECONNRESET'): Error {
   return new TypeError('fetch failed', { cause: Object.assign(new Error('socket'), { code }) });
+}
+
+/** Returns the error of what must fail. */
+export async function caught(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => new Error('Nothing was thrown.'),
+    (error: unknown) => error as Error,
+  );
 }
 
 /** Makes all pauses of the client end at once; returns their lengths in milliseconds. */
