@@ -229,6 +229,16 @@ export default defineConfig({
       },
     },
     {
+      files: ['console/src/**/*.{ts,tsx}'],
+      plugins: ['eslint', 'typescript', 'react', 'jsx-a11y'],
+      rules: {
+        'react/rules-of-hooks': 'error',
+        'react/exhaustive-deps': 'error',
+        'react/no-danger': 'error',
+        'react/jsx-key': 'error',
+      },
+    },
+    {
       files: ['libs/node-agent/main.ts', 'test/**/*.ts', 'src/{migrate,openapi}.ts'],
       rules: { 'no-console': 'off' },
     },

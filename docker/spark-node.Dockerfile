@@ -21,6 +21,7 @@ COPY src src
 COPY libs libs
 COPY openapi.json ./
 COPY sdk/typescript sdk/typescript
+COPY console console
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
 # TypeScript sources, types and source maps of packages make up a third of the image, and nothing reads them.

@@ -8,7 +8,28 @@ import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /** Files of dist that every build must produce. */
-const ENTRIES = ['api.js', 'worker.js', 'migrate.js', 'bundle/api.js', 'bundle/worker.js', 'agent/agent.js'];
+const ENTRIES = [
+  'api.js',
+  'worker.js',
+  'migrate.js',
+  'bundle/api.js',
+  'bundle/worker.js',
+  'agent/agent.js',
+  'console/index.html',
+];
+
+/** A build depends on these, in the project folder. */
+const SOURCE_FILES = [
+  'package-lock.json',
+  'openapi.json',
+  'scripts/build.mjs',
+  'console/index.html',
+  'console/package.json',
+  'console/vite.config.ts',
+  'sdk/typescript/build.mjs',
+  'sdk/typescript/generate.mjs',
+];
+const SOURCE_FOLDERS = ['scripts/build', 'src', 'libs', 'console/src', 'sdk/typescript/src'];
 
 /** The folder that holds package.json. */
 export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -188,11 +209,10 @@ function installedMatches(root, lockFile) {
 /** @param {string} root */
 function sourcesHash(root) {
   const hash = createHash('sha256');
-  const files = ['package-lock.json', 'scripts/build.mjs']
-    .map((name) => join(root, name))
-    .filter((file) => existsSync(file));
-  for (const folder of ['scripts/build', 'src', 'libs']) files.push(...filesUnder(join(root, folder)));
-  for (const file of files.filter((name) => !name.endsWith('.spec.ts')).sort()) {
+  const files = SOURCE_FILES.map((name) => join(root, name)).filter((file) => existsSync(file));
+  for (const folder of SOURCE_FOLDERS) files.push(...filesUnder(join(root, folder)));
+  // The build generates sources of the SDK itself.
+  for (const file of files.filter((name) => !/\.spec\.ts$|[\\/]generated[\\/]/.test(name)).sort()) {
     hash
       .update(`${relative(root, file)}\0`)
       .update(readFileSync(file))

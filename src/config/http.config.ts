@@ -43,6 +43,11 @@ export function readHttpConfig(reader: EnvReader) {
       readBy: ['API'],
       description: 'Whether the API serves the Swagger UI and `openapi.json` to clients.',
     }),
+    console: env.boolean('CONSOLE', {
+      default: true,
+      readBy: ['API'],
+      description: 'Whether the API serves the console, the web pages of the platform, to clients.',
+    }),
     trustedProxies: env.integer('HTTP_TRUSTED_PROXIES', {
       default: 0,
       min: 0,

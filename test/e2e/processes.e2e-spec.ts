@@ -23,8 +23,8 @@ afterAll(() => platform?.close());
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
 // This is the default of tests; swagger.e2e-spec.ts starts an API with documentation.
-describe('with API_DOCS=false', () => {
-  it.each(['/', '/api/v1/docs', '/api/v1/openapi.json'])('serves nothing at %s', async (path) => {
+describe('with API_DOCS=false and CONSOLE=false', () => {
+  it.each(['/', '/console/', '/api/v1/docs', '/api/v1/openapi.json'])('serves nothing at %s', async (path) => {
     const answer = await fetch(platform.baseUrl + path);
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ error_code: 'ROUTE.NOT_FOUND' });

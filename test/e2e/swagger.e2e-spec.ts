@@ -65,10 +65,10 @@ async function expectShownExample(operationId: string, example: object): Promise
 describe('the root', () => {
   const root = (accept: string) => fetch(`${platform.baseUrl}/`, { redirect: 'manual', headers: { accept } });
 
-  it('sends browsers to the documentation', async () => {
+  it('sends browsers to the console', async () => {
     for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*']) {
       const { status, headers } = await root(accept);
-      expect([status, headers.get('location')]).toEqual([302, 'api/v1/docs']);
+      expect([status, headers.get('location')]).toEqual([302, 'console/']);
     }
   });
 
@@ -79,6 +79,7 @@ describe('the root', () => {
     expect(await answer.json()).toEqual({
       title: info.title,
       version: info.version,
+      console: 'console/',
       documentation: 'api/v1/docs',
       openapi: 'api/v1/openapi.json',
     });
@@ -156,8 +157,7 @@ describe('the files of the documentation', () => {
 
 describe('Swagger UI', () => {
   it('logs in, authorizes and calls a secured operation', async () => {
-    await page.goto(`${platform.baseUrl}/`);
-    expect(new URL(page.url()).pathname).toBe('/api/v1/docs');
+    await page.goto(`${platform.baseUrl}/api/v1/docs`);
     const { tags } = await served();
     // The page renders only the sections in view, one after the other.
     await page

@@ -21,6 +21,27 @@ const DOCS: Directives = {
   connectSrc: ["'self'"],
 };
 
+export const CONTENT_SECURITY_POLICY = 'Content-Security-Policy';
+
+const CONSOLE: Directives = {
+  ...CLOSED,
+  scriptSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:', 'blob:'],
+  fontSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  frameSrc: ["'self'"],
+  formAction: ["'self'"],
+  // Nothing may make scripts or markup of texts. The default policy of the console admits only text for its own style sheets.
+  requireTrustedTypesFor: ["'script'"],
+  trustedTypes: ['default'],
+};
+
+/** Returns the policy of a page of the console, whose own style sheets have the nonce. */
+export function consolePolicy(nonce: string): string {
+  const headers = new Map(headersFor({ ...CONSOLE, styleSrc: ["'self'", `'nonce-${nonce}'`] }));
+  return headers.get(CONTENT_SECURITY_POLICY) ?? '';
+}
+
 function optionsFor(directives: Directives): HelmetOptions {
   return {
     contentSecurityPolicy: { useDefaults: false, directives },

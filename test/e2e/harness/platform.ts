@@ -398,6 +398,7 @@ export class PlatformUnderTest extends Platform {
       LOG_LEVEL: 'info',
       // Building the documentation takes 0.7 s of the 4.4 s of CPU that an API needs to start.
       API_DOCS: 'false',
+      CONSOLE: 'false',
       DATABASE_URL: this.databaseUrl,
       // The timeout is long, so that a busy machine fails no transaction that waits for a lock.
       DATABASE_LOCK_TIMEOUT_MS: '25000',

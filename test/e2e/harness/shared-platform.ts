@@ -18,6 +18,7 @@ const AT_REST = ['RUNNING', 'STOPPED', 'ERROR'];
 export const SHARED_SETTINGS = {
   e2e: {
     API_DOCS: 'true',
+    CONSOLE: 'true',
     // The same prices as in the quickstart.
     BILLING_UNIT_PRICES: '2000-01-01:0.05:USD',
     // No test keeps a script waiting this long, and a script that hangs need not hang for ten minutes.

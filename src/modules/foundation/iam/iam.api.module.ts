@@ -7,6 +7,7 @@ import { LoginDirectory } from './external-directory/login-directory';
 import { IamModule } from './iam.module';
 import { LoginLimiter } from './login/login-limiter';
 import { LoginSessions } from './login/login-sessions';
+import { BrowserSessionController } from './login/browser-session.controller';
 import { LoginController } from './login/login.controller';
 import { LoginService } from './login/login.service';
 import { SsoLoginService } from './login/sso-login.service';
@@ -65,6 +66,7 @@ import { UsersService } from './users-and-groups/users.service';
   ],
   controllers: [
     LoginController,
+    BrowserSessionController,
     AccountController,
     PersonalTokensController,
     AccessLookupsController,

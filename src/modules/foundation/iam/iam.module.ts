@@ -5,7 +5,7 @@ import { RolesRepository } from './roles/roles.repository';
 import { AccessTokens } from './sessions/access-tokens';
 import { SessionAuthenticator } from './sessions/session-authenticator';
 import { SessionsRepository } from './sessions/sessions.repository';
-import { BasicStrategy, JwtStrategy } from './sessions/token-strategies';
+import { BasicStrategy, CookieStrategy, JwtStrategy } from './sessions/token-strategies';
 import { DirectoryRepository } from './users-and-groups/directory.repository';
 import { GroupsRepository } from './users-and-groups/groups.repository';
 import { UsersRepository } from './users-and-groups/users.repository';
@@ -14,6 +14,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
   providers: [
     AccessTokens,
     BasicStrategy,
+    CookieStrategy,
     DirectoryRepository,
     GroupsRepository,
     JwtStrategy,

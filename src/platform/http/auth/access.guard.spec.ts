@@ -3,8 +3,10 @@ import { Responses } from '../operation';
 import type { OperationOptions } from '../operation-options';
 import { type Access, admittedRoles, Allow } from '../../kernel/auth/access';
 import { AccessGuard } from './access.guard';
-import type { Authenticator, WorkspaceAuthorizer } from './authentication';
+import type { Authenticator, TokenClaims, WorkspaceAuthorizer } from './authentication';
 import type { LiveAccess } from './live-access';
+import type { AuthenticatedRequest } from './request-principal';
+import { DomainError } from '../../kernel/errors/domain-error';
 import type { Principal } from '../../kernel/auth/principal';
 import { EVERY_TENANT_ROLE, type Role, ROLES } from '../../kernel/auth/roles';
 
@@ -69,5 +71,25 @@ describe('AccessGuard', () => {
 
   it.each([Allow.everyone, Allow.nodes, Allow.bootstrap])('lists no role for %p', (access) => {
     expect(admittedRoles(access)).toEqual([]);
+  });
+
+  it('checks open requests of two browsers by their own sessions', async () => {
+    const ended = new DomainError('unauthenticated', 'AUTH.UNAUTHENTICATED', 'The session was ended.');
+    const guard = new AccessGuard(
+      {
+        reauthenticate: (claims: TokenClaims[]) =>
+          Promise.resolve(claims.map(({ userId }) => (userId === 7 ? principalWith('USER') : ended))),
+      } as unknown as Authenticator,
+      {} as WorkspaceAuthorizer,
+      { setChecker: () => undefined } as unknown as LiveAccess,
+    );
+    // Requests with a cookie have no header that names their caller.
+    const open = [7, 8].map((userId) => ({
+      headers: {},
+      operation: { access: Allow.signedIn },
+      principal: principalWith('USER'),
+      claims: { userId, sessionId: `s${userId}`, tokenHash: `t${userId}` },
+    }));
+    await expect(guard.recheck(open as unknown as AuthenticatedRequest[])).resolves.toEqual([null, ended]);
   });
 });

@@ -180,8 +180,9 @@ function claimsOf({ claims }: AuthenticatedRequest): TokenClaims {
   return claims;
 }
 
-function tokenOf(request: AuthenticatedRequest): string {
-  return request.headers.authorization ?? '';
+/** Names the token of a request, and the user of HTTP Basic, for whom the token may be refused. The header of a node has its token. */
+function tokenOf({ claims, headers }: AuthenticatedRequest): string {
+  return claims ? `${claims.tokenHash} ${claims.username ?? ''}` : (headers.authorization ?? '');
 }
 
 function disabled({ name }: WorkspaceContext): DomainError {

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { ExtractJwt } from 'passport-jwt';
-import type { OperationOptions } from '../operation-options';
+import { changesRecords, type OperationOptions } from '../operation-options';
+import { hasConsoleHeader, isFromOwnPage, readCookie } from './browser-cookies';
 
 export interface NameAndPassword {
   username: string;
@@ -16,6 +17,21 @@ export const bearerToken = ExtractJwt.fromAuthHeaderAsBearerToken() as (request:
 /** Returns the token that a client sends as the password of HTTP Basic; null without one, or if the operation does not accept it. */
 export function basicToken({ operation, headers }: RoutedRequest): string | null {
   return operation?.acceptsBasicAuth ? (basicCredentials(headers.authorization)?.password ?? null) : null;
+}
+
+/**
+ * Returns the token of the console's session cookie; null without one. A browser sends cookies with requests of any page, so this one
+ * counts only if the request comes from a page of this server and, for a change, has the header of the console.
+ */
+export function cookieToken(request: RoutedRequest): string | null {
+  // A header that the client has set counts before a cookie that its browser adds.
+  if (request.headers.authorization !== undefined || !isFromOwnPage(request)) return null;
+  if (isChange(request) && !hasConsoleHeader(request)) return null;
+  return readCookie(request, 'session')?.value ?? null;
+}
+
+function isChange({ method, operation }: RoutedRequest): boolean {
+  return (method !== 'GET' && method !== 'HEAD') || (operation !== undefined && changesRecords(operation));
 }
 
 /** Reads user name and password from a header `Authorization: Basic …`; null for any other header, and without a colon between the two. */

@@ -5,11 +5,11 @@ import { TokenExpiredError } from 'jsonwebtoken';
 import { unauthenticated } from '../../kernel/errors/domain-error';
 import { OPERATION_METADATA, type OperationOptions } from '../operation-options';
 import { isForUsers } from '../../kernel/auth/access';
-import { basicToken, bearerToken } from './presented-token';
+import { basicToken, bearerToken, cookieToken } from './presented-token';
 import type { AuthenticatedRequest } from './request-principal';
 
 /** Names of the Passport strategies that the domain `iam` registers. */
-export const TOKEN_STRATEGIES = ['jwt', 'basic'] as const;
+export const TOKEN_STRATEGIES = ['jwt', 'basic', 'cookie'] as const;
 
 export const TOKEN_EXPIRED = 'The token has expired. Log in again.';
 
@@ -45,8 +45,8 @@ export class TokenGuard extends AuthGuard([...TOKEN_STRATEGIES]) {
     if (error) throw error;
     if (claims) return claims;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (bearerToken(request) === null && basicToken(request) === null)
-      throw unauthenticated('A bearer token is required.');
+    const presented = [bearerToken, basicToken, cookieToken].some((tokenOf) => tokenOf(request) !== null);
+    if (!presented) throw unauthenticated('A bearer token is required.');
     const isExpired = [reasons].flat().some((reason) => reason instanceof TokenExpiredError);
     throw unauthenticated(isExpired ? TOKEN_EXPIRED : 'The token is not valid.');
   }

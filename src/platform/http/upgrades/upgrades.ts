@@ -4,6 +4,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Config } from '../../../config/config';
+import { hasOwnOrigin } from '../auth/browser-cookies';
 import { LiveAccess } from '../auth/live-access';
 import type { AuthenticatedRequest, Caller } from '../auth/request-principal';
 import { DomainError, forbidden, invalid, overloaded, tooMany } from '../../kernel/errors/domain-error';
@@ -145,8 +146,7 @@ export class Upgrades implements OnModuleDestroy {
 
 /** Throws a 403 if a browser names a page of another site as the origin: it must not act for the browser's user. */
 function assertOwnOrigin(request: AuthenticatedRequest): void {
-  const origin = request.get('origin');
-  if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host)) return;
+  if (request.get('origin') === undefined || hasOwnOrigin(request)) return;
   throw forbidden('REQUEST.FOREIGN_ORIGIN', 'Pages of other sites may not open a WebSocket here.');
 }
 

@@ -16,7 +16,7 @@ export function loggerOptions(service: string, level: string): pino.LoggerOption
     formatters: { level: (label) => ({ level: label }) },
     mixin: () => ({ correlation_id: correlationId() }),
     redact: {
-      paths: ['*.password', '*.token', '*.encoded', '*.credentials', 'headers.authorization'],
+      paths: ['*.password', '*.token', '*.encoded', '*.credentials', 'headers.authorization', 'headers.cookie'],
       censor: '[secret]',
     },
   };

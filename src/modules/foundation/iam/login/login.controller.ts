@@ -1,6 +1,6 @@
-import { Body, Controller, Req } from '@nestjs/common';
+import { Body, Controller, Req, Res } from '@nestjs/common';
 import { ApiBasicAuth, ApiBody, ApiQuery } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { Principal } from '../../../../platform/kernel/auth/principal';
 import { CurrentPrincipal } from '../../../../platform/http/auth/request-principal';
@@ -8,6 +8,7 @@ import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import { clientNetwork } from '../../../../platform/http/client-network';
 import { Responses, Operation } from '../../../../platform/http/operation';
 import { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
+import { enterConsole, returnsToConsole } from '../../../../platform/http/auth/browser-session';
 import type { LoginOrigin } from './login-sessions';
 import { LoginService } from './login.service';
 import { SsoLoginService } from './sso-login.service';
@@ -73,8 +74,13 @@ export class LoginController {
     description: 'From the provider; it sends error instead if the login failed',
   })
   @ApiQuery({ name: 'state', required: true, type: String, description: 'From the login URL' })
-  completeSsoLogin(@Req() request: Request): Promise<LoginResult> {
-    return this.sso.complete(queryOf(request), originOf(request));
+  async completeSsoLogin(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<LoginResult> {
+    const query = queryOf(request);
+    const opened = await this.sso.complete(query, originOf(request));
+    return returnsToConsole(request, query) ? enterConsole(request, response, opened) : opened;
   }
 
   @Operation({
@@ -99,7 +105,7 @@ function queryOf(request: Request): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-function originOf(request: Request): LoginOrigin {
+export function originOf(request: Request): LoginOrigin {
   return {
     authorization: request.get('authorization') ?? null,
     ip: request.ip ?? 'unknown',

@@ -11,7 +11,7 @@ import { ExternalAccounts } from '../external-directory/external-accounts';
 import { LoginDirectory } from '../external-directory/login-directory';
 import { parseDuration } from '../sessions/duration';
 import { SessionChanges } from '../sessions/session-changes';
-import { SessionsRepository } from '../sessions/sessions.repository';
+import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
 import type { User } from '../entities/user.entity';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { passwordMatches } from '../users-and-groups/passwords';
@@ -59,6 +59,14 @@ export class LoginService {
     return this.changes.run(principal.sessionId, async (tx) => {
       await this.sessions.end(tx, principal.sessionId);
       return { message: `User ${principal.username} is logged out.` };
+    });
+  }
+
+  /** Ends all logins of the user. Personal tokens stay, because programs use them. */
+  async logoutEverywhere({ userId, username }: Principal): Promise<Message> {
+    return this.changes.run(sessionsOf(userId), async (tx) => {
+      await this.sessions.endLoginsOf(tx, userId);
+      return { message: `User ${username} is logged out everywhere.` };
     });
   }
 

@@ -161,6 +161,15 @@ export class SessionsRepository {
     );
   }
 
+  /** Ends every login of the user, but no personal token. */
+  async endLoginsOf(tx: Tx, userId: number): Promise<void> {
+    await tx.query(
+      `UPDATE sessions SET revoked_at = platform_now()
+       WHERE user_id = $1 AND kind = 'login' AND revoked_at IS NULL AND expires_at > platform_now()`,
+      [userId],
+    );
+  }
+
   async endAllForUsers(tx: Tx, userIds: readonly number[]): Promise<void> {
     if (userIds.length === 0) return;
     await tx.query(

@@ -5,12 +5,12 @@ import { sign } from 'jsonwebtoken';
 import passport from 'passport';
 import type { SigningKey } from '../../../../config/auth.config';
 import type { Config } from '../../../../config/config';
-import { Allow } from '../../../../platform/kernel/auth/access';
+import { type Access, Allow } from '../../../../platform/kernel/auth/access';
 import type { TokenClaims } from '../../../../platform/http/auth/authentication';
 import type { AuthenticatedRequest } from '../../../../platform/http/auth/request-principal';
 import { TOKEN_STRATEGIES, TokenGuard } from '../../../../platform/http/auth/token.guard';
 import { AccessTokens, tokenHash } from './access-tokens';
-import { BasicStrategy, JwtStrategy } from './token-strategies';
+import { BasicStrategy, CookieStrategy, JwtStrategy } from './token-strategies';
 
 const OLD: SigningKey = { id: 'old', key: randomBytes(32) };
 const NEW: SigningKey = { id: 'new', key: randomBytes(32) };
@@ -20,17 +20,28 @@ function tokensWith(...signingKeys: SigningKey[]): AccessTokens {
   return new AccessTokens({ auth: { signingKeys } } as Config);
 }
 
+interface RequestOptions {
+  keys?: SigningKey[];
+  access?: Access;
+  acceptsBasicAuth?: boolean;
+  /** Headers that a browser adds. */
+  browser?: Record<string, string>;
+}
+
 /** Returns the claims that the guard sets on a request with this header. */
 async function claimsOf(
   authorization: string | undefined,
-  { keys = [NEW], access = Allow.signedIn, acceptsBasicAuth = false } = {},
+  { keys = [NEW], access = Allow.signedIn, acceptsBasicAuth = false, browser = {} }: RequestOptions = {},
 ): Promise<TokenClaims | undefined> {
   const tokens = tokensWith(...keys);
   // The constructors register the strategies with Passport.
   new JwtStrategy(tokens);
   new BasicStrategy(tokens);
-  const guard = new TokenGuard({ get: () => ({ access, acceptsBasicAuth }) } as unknown as Reflector);
-  const request = { headers: authorization === undefined ? {} : { authorization } } as AuthenticatedRequest;
+  new CookieStrategy(tokens);
+  const guard = new TokenGuard({ get: () => ({ method: 'GET', access, acceptsBasicAuth }) } as unknown as Reflector);
+  const headers = { ...browser, ...(authorization === undefined ? {} : { authorization }) };
+  const get = (name: string) => headers[name as keyof typeof headers];
+  const request = { method: 'GET', headers, get } as unknown as AuthenticatedRequest;
   const context = {
     getHandler: () => null,
     switchToHttp: () => ({ getRequest: () => request, getResponse: () => ({}) }),
@@ -87,6 +98,17 @@ describe('the token of a request', () => {
 
   it.each([undefined, '', 'Basic', basic('ada:secret')])('is required if the header is %j', async (authorization) => {
     await expect(claimsOf(authorization)).rejects.toThrow('A bearer token is required.');
+  });
+
+  it('may be in the cookie of a request from an own page', async () => {
+    const token = tokensWith(NEW).sign(CLAIMS, null);
+    const browser = { 'sec-fetch-site': 'same-origin', cookie: `session=${token}` };
+    await expect(claimsOf(undefined, { browser })).resolves.toEqual({ ...CLAIMS, tokenHash: tokenHash(token) });
+    const foreign = { browser: { ...browser, 'sec-fetch-site': 'cross-site' } };
+    await expect(claimsOf(undefined, foreign)).rejects.toThrow('A bearer token is required.');
+    const forged = tokensWith({ id: 'new', key: randomBytes(32) }).sign(CLAIMS, null);
+    const other = { browser: { ...browser, cookie: `session=${forged}` } };
+    await expect(claimsOf(undefined, other)).rejects.toThrow('The token is not valid.');
   });
 
   it('may be the password of HTTP Basic if the operation accepts that', async () => {

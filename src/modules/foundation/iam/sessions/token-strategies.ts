@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy, type StrategyOptionsWithRequest } from 'passport-jwt';
 import type { TokenClaims } from '../../../../platform/http/auth/authentication';
-import { basicCredentials, basicToken, bearerToken } from '../../../../platform/http/auth/presented-token';
+import { basicCredentials, basicToken, bearerToken, cookieToken } from '../../../../platform/http/auth/presented-token';
 import { AccessTokens, tokenHash } from './access-tokens';
 
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -33,6 +33,18 @@ export class BasicStrategy extends PassportStrategy(Strategy, 'basic') {
   validate(request: Request, payload: unknown): TokenClaims | false {
     const claims = claimsOf(payload, basicToken(request));
     return claims && { ...claims, username: basicCredentials(request.headers.authorization)?.username ?? '' };
+  }
+}
+
+/** Reads an access token from the session cookie of the console. */
+@Injectable()
+export class CookieStrategy extends PassportStrategy(Strategy, 'cookie') {
+  constructor(tokens: AccessTokens) {
+    super(verification(tokens, cookieToken));
+  }
+
+  validate(request: Request, payload: unknown): TokenClaims | false {
+    return claimsOf(payload, cookieToken(request));
   }
 }
 

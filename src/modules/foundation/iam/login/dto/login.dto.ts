@@ -51,6 +51,15 @@ export class LoginRequest {
   timeout: string = '48h';
 }
 
+@About('User name and password of a login in a browser; both are absent where users log in at a provider.')
+export class BrowserLogin {
+  @Field.text({ optional: true, minLength: 1, maxLength: 256, description: 'User name' })
+  username?: string;
+
+  @Field.text({ optional: true, minLength: 1, maxLength: 1024, description: 'Password' })
+  password?: string;
+}
+
 @About('The token of the new session, or the address at which the login continues.')
 export class LoginResult {
   @Field.text({

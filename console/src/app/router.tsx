@@ -1,0 +1,57 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { consolePath } from '../api/client';
+import { readRunsSearch } from '../features/runs/runs-search';
+import { ProblemPanel } from '../shared/problem-panel';
+import { texts } from '../shared/texts';
+import { Root } from './root';
+
+const root = createRootRoute({ component: Root });
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    // eslint-disable-next-line typescript/only-throw-error -- the router's way of leading on
+    throw redirect({ to: '/runs' });
+  },
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: readRunsSearch,
+  component: lazyRouteComponent(() => import('../features/runs/runs-screen'), 'RunsScreen'),
+});
+
+const routeTree = root.addChildren([start, runs]);
+
+/** Filters are plain parameters in the address; lists are separated by commas. */
+function searchText(search: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    if (Array.isArray(value)) query.set(name, value.join(','));
+    else if (typeof value === 'string' || typeof value === 'number') query.set(name, String(value));
+  }
+  const text = query.toString().replaceAll('%2C', ',');
+  return text === '' ? '' : `?${text}`;
+}
+
+export function makeRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: consolePath,
+    context: { queries },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: searchText,
+    defaultErrorComponent: ({ error }) => <ProblemPanel error={error} title={texts.problem.unexpected} />,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

@@ -1,0 +1,39 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { listRuns, listWorkspaces } from 'managed-spark/operations';
+import { api } from '../../api/client';
+import { listQueryOf, type RunsSearch } from './runs-search';
+
+const PAGE_SIZE = 200;
+/** The newest rows, which are read again and again. */
+const HEAD_SIZE = 100;
+const MAX_WORKSPACES = 1000;
+
+/** Every screen reads a list so often while it is visible. */
+const POLL_MS = 5_000;
+
+export const workspacesQuery = queryOptions({
+  queryKey: ['workspaces'],
+  queryFn: ({ signal }) => api.call(listWorkspaces, { query: { limit: MAX_WORKSPACES }, signal }),
+  staleTime: 60_000,
+});
+
+/** Pages of the runs that match the filters. */
+export const runsQuery = (search: RunsSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', search],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      api.call(listRuns, { query: { ...listQueryOf(search), limit: PAGE_SIZE, after: pageParam }, signal }),
+    getNextPageParam: ({ result_set: { next } }) => next,
+    // The head of the list brings what is new; pages that were read are not read again for it.
+    staleTime: Infinity,
+    gcTime: 60_000,
+  });
+
+/** The first rows of the list, as they are now. */
+export const runsHeadQuery = (search: RunsSearch) =>
+  queryOptions({
+    queryKey: ['runs-head', search],
+    queryFn: ({ signal }) => api.call(listRuns, { query: { ...listQueryOf(search), limit: HEAD_SIZE }, signal }),
+    refetchInterval: POLL_MS,
+  });

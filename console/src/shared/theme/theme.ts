@@ -1,0 +1,55 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+const FONT =
+  'Inter, "Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Open Sans", sans-serif';
+
+const accent: MantineColorsTuple = [
+  '#eef1fd',
+  '#dce1f8',
+  '#b7c0ef',
+  '#98a8f8',
+  '#6f80e0',
+  '#5468d8',
+  '#4257c9',
+  '#3649b0',
+  '#2c3d98',
+  '#202f7d',
+];
+
+export const theme = createTheme({
+  primaryColor: 'accent',
+  primaryShade: { light: 6, dark: 5 },
+  colors: { accent },
+  fontFamily: FONT,
+  fontFamilyMonospace: 'var(--mono)',
+  defaultRadius: 'sm',
+  radius: { sm: '6px', md: '8px' },
+  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
+  spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: false, fz: 'xs' } },
+    Button: { defaultProps: { size: 'xs', fz: 'sm', fw: 500 } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    Menu: { defaultProps: { shadow: 'md', offset: 6 } },
+  },
+});
+
+/** Gives Mantine's components the colours of tokens.css. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {
+    '--mantine-color-text': 'var(--ink)',
+    '--mantine-color-body': 'var(--panel)',
+    '--mantine-color-dimmed': 'var(--ink-faint)',
+    '--mantine-color-placeholder': 'var(--ink-faint)',
+    '--mantine-color-default': 'var(--panel)',
+    '--mantine-color-default-hover': 'var(--hover)',
+    '--mantine-color-default-border': 'var(--line-strong)',
+    '--mantine-color-default-color': 'var(--ink)',
+    '--mantine-color-anchor': 'var(--accent)',
+    '--mantine-color-error': 'var(--failed)',
+  },
+  light: {},
+  dark: {},
+});
