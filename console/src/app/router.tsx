@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { consolePath } from '../api/client';
+import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
 import { ProblemPanel } from '../shared/problem-panel';
 import { texts } from '../shared/texts';
@@ -24,7 +25,18 @@ const runs = createRoute({
   component: lazyRouteComponent(() => import('../features/runs/runs-screen'), 'RunsScreen'),
 });
 
-const routeTree = root.addChildren([start, runs]);
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$workspaceId/$runId',
+  params: {
+    parse: ({ workspaceId, runId }) => ({ workspaceId: Number(workspaceId), runId: Number(runId) }),
+    stringify: ({ workspaceId, runId }) => ({ workspaceId: String(workspaceId), runId: String(runId) }),
+  },
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('../features/runs/run-screen'), 'RunScreen'),
+});
+
+const routeTree = root.addChildren([start, runs, run]);
 
 /** Filters are plain parameters in the address; lists are separated by commas. */
 function searchText(search: Record<string, unknown>): string {

@@ -39,12 +39,19 @@ export function stateLook(state: string, of: 'run' | 'cluster' = 'run'): StateLo
   return look ?? { icon: 'info', tone: 'waiting', label: state };
 }
 
+interface StateBadgeProps {
+  state: string;
+  of?: 'run' | 'cluster';
+  /** True for a state that has ended, so that nothing moves. */
+  isOver?: boolean;
+}
+
 /** The state of a run, cluster or node: a picture, a word and a colour. */
-export function StateBadge({ state, of = 'run' }: { state: string; of?: 'run' | 'cluster' }): ReactNode {
+export function StateBadge({ state, of = 'run', isOver = false }: StateBadgeProps): ReactNode {
   const { icon, tone, label } = stateLook(state, of);
   return (
     <span className={styles['badge']} data-tone={tone} title={state}>
-      <Icon name={icon} className={icon === 'active' ? styles['turning'] : undefined} />
+      <Icon name={icon} className={icon === 'active' && !isOver ? styles['turning'] : undefined} />
       {label}
     </span>
   );

@@ -39,7 +39,141 @@ export const texts = {
     retry: 'Try again',
     unexpected: 'The page has failed',
   },
-  time: { never: '–', justNow: 'just now' },
+  log: {
+    search: 'Search in the log',
+    next: 'Next line with the text',
+    previous: 'Previous line with the text',
+    notFound: 'Not found',
+    searching: (offset: number) => `Searching, at ${bytes(offset)}`,
+    toStart: 'To the start',
+    toEnd: 'To the end, and follow',
+    download: 'Download',
+    live: 'Live',
+    nothing: 'Nothing was written.',
+    nothingYet: 'Nothing has been written yet.',
+    size: (size: number) => bytes(size),
+    part: (start: number, end: number) => `showing ${bytes(start)} to ${bytes(end)}`,
+  },
+  run: {
+    trail: 'Runs',
+    submittedBy: (user: string) => `Submitted by ${user}`,
+    byPlatform: 'Submitted by the platform',
+    on: 'on',
+    again: 'Run again',
+    stop: 'Stop',
+    stopTitle: 'Stop this run?',
+    stopHint:
+      'Spark ends the application; what it has written so far stays. A run that does not end in time is killed.',
+    stopConfirm: 'Stop the run',
+    keep: 'Keep it running',
+    timeline: 'Where the time went',
+    tabs: { log: 'Log', stages: 'Stages', history: 'History', configuration: 'Configuration' },
+    streams: { label: 'Output', stdout: 'stdout', stderr: 'stderr', events: 'Spark events' },
+    failed: { code: 'Reason', exit: 'Exit code', remedy: 'What to do', place: 'Show the line in the log' },
+    history: {
+      state: 'State',
+      since: 'Since',
+      for: 'For',
+      by: 'By',
+      step: 'Step',
+      reason: 'Reason',
+      platform: 'platform',
+    },
+    stages: {
+      none: 'No stages',
+      noneHint:
+        'Spark reports stages once the application has started. They are kept as long as the log of its events.',
+      stage: 'Stage',
+      status: 'Status',
+      tasks: 'Tasks',
+      duration: 'Duration',
+      input: 'Input',
+      output: 'Output',
+      shuffle: 'Shuffle read / write',
+      spill: 'Spilled',
+      executors: 'Executors',
+      executor: 'Executor',
+      host: 'Host',
+      cores: 'Cores',
+      gc: 'GC',
+      peak: 'Peak memory',
+    },
+    configuration: {
+      title: 'As it was when the run was submitted',
+      notSet: 'not set',
+      id: 'Run',
+      application: 'Spark application',
+      language: 'Language',
+      command: 'File',
+      arguments: 'Arguments',
+      driverMemory: 'Driver memory',
+      driverCores: 'Driver cores',
+      executorMemory: 'Executor memory',
+      executorCores: 'Executor cores',
+      executors: 'Executors',
+      properties: 'Spark properties',
+      packages: 'Packages',
+      jars: 'Jars',
+      files: 'Files',
+      className: 'Main class',
+      start: 'Driver',
+      warm: 'A waiting driver took the run',
+      cold: 'A driver was started for the run',
+    },
+  },
+  reasons: {
+    APPLICATION_FAILED: ['The application failed', 'Read the end of the log; the last lines usually say why.'],
+    PYTHON_ERROR: [
+      'The Python code raised an exception',
+      'Correct the code at the last line of the traceback, and run it again.',
+    ],
+    SQL_ERROR: ['Spark refused a SQL statement', 'Correct the statement at the position that the message names.'],
+    CLASS_NOT_FOUND: [
+      'A class was not found',
+      'Check the main class, and that the application, jars or packages have it.',
+    ],
+    DEPENDENCY_UNRESOLVED: [
+      'A package could not be fetched',
+      'Check packages and repositories, and that the node may reach them.',
+    ],
+    ACCESS_DENIED: ['A store refused access', 'Check the credentials of the store, and what they permit.'],
+    FILE_NOT_FOUND: ['A file does not exist', 'Upload the file, or correct its path in the configuration.'],
+    NOT_AN_ARCHIVE: ['A file is no valid archive', 'Upload the whole file again, or correct its path.'],
+    TIMEOUT: ['A time limit was reached', 'Raise the limit, or make the job smaller.'],
+    STOP_REQUESTED: ['The run was stopped', 'Run it again when it should continue.'],
+    OUT_OF_MEMORY: ['The driver ran out of memory', 'Raise driver_memory, or collect less data on the driver.'],
+    EXECUTOR_OUT_OF_MEMORY: [
+      'An executor ran out of memory',
+      'Raise executor_memory, or divide the data into more partitions.',
+    ],
+    SIGNALLED: [
+      'The process was ended from outside',
+      'The machine may have run out of memory; try a larger one, or fewer runs at once.',
+    ],
+    SUBMIT_FAILED: ['Spark could not begin the application', 'Correct the configuration that the message names.'],
+    STAGING_FAILED: [
+      'The files of the run could not be fetched',
+      'Check that they exist in the workspace, and run it again.',
+    ],
+    LEASE_EXPIRED: [
+      'The node stopped answering',
+      'Run it again; look at the history of the cluster if it happens often.',
+    ],
+    NODE_LOST: ['The node was lost', 'Run it again; look at the history of the cluster if it happens often.'],
+    NODE_STOPPED: ['The node was stopped', 'Run it again when the cluster is running.'],
+    SPOT_INTERRUPTED: ['The provider took the machine back', 'Run it again, or use a cluster without spot machines.'],
+    AGENT_ERROR: ['The agent of the node failed', 'Run it again; tell an administrator if it happens again.'],
+    CLUSTER_STOPPED: ['The cluster was stopped', 'Start the cluster, and run it again.'],
+    CLUSTER_FAILED: ['The cluster could not start', 'Look at the history of the cluster for what the provider said.'],
+    CLUSTER_DESTROYED: ['The cluster was destroyed', 'Choose another cluster in the configuration, and run it again.'],
+    SUBMITTER_DISABLED: ['The account of its submitter was disabled', 'Somebody else must submit the run.'],
+    SUBMITTER_NOT_ALLOWED: [
+      'Its submitter may no longer run it',
+      'Ask for RUN on the workspace, or let somebody else submit the run.',
+    ],
+    COMPLETED: ['The application completed', ''],
+  },
+  time: { never: '–', justNow: 'just now', now: 'now' },
   runs: {
     title: 'Runs',
     search: 'Search by name',
@@ -72,4 +206,13 @@ export const texts = {
 
 export function number(value: number): string {
   return value.toLocaleString('en-US');
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** Returns a number of bytes such as `512 B`, `1.4 MB` or `12 GB`. */
+export function bytes(value: number): string {
+  const power = value < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(value) / 3));
+  const scaled = value / 1000 ** power;
+  return `${power === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${UNITS[power]}`;
 }

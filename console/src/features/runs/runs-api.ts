@@ -25,7 +25,7 @@ export const runsQuery = (search: RunsSearch) =>
     queryFn: ({ pageParam, signal }) =>
       api.call(listRuns, { query: { ...listQueryOf(search), limit: PAGE_SIZE, after: pageParam }, signal }),
     getNextPageParam: ({ result_set: { next } }) => next,
-    // The head of the list brings what is new; pages that were read are not read again for it.
+    // New runs come with the head of the list, so pages that were read are not read again.
     staleTime: Infinity,
     gcTime: 60_000,
   });

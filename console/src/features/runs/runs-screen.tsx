@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { KeysetResultSet, RunList, RunListEntry } from 'managed-spark/types';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { ChoiceFilter } from '../../shared/choice-filter';
@@ -199,16 +199,27 @@ function columnsAt(now: number): Column<RunListEntry>[] {
 
 /** The name leads to the run, and why it failed stands behind it. */
 function RunName({ run }: { run: RunListEntry }): ReactNode {
-  const { name, run_id: id, reason, reason_code: code } = run;
+  const { run_id: id, reason, reason_code: code } = run;
   return (
     <>
-      <span className={styles['name']}>{name}</span> <span className={styles['id']}>#{id}</span>
+      <NameLink run={run} /> <span className={styles['id']}>#{id}</span>
       {reason !== null && code !== 'COMPLETED' && (
         <span className={styles['reason']} title={reason}>
           {reason}
         </span>
       )}
     </>
+  );
+}
+
+function NameLink({ run }: { run: RunListEntry }): ReactNode {
+  const { name, resource, workspace, run_id: runId } = run;
+  if (resource !== 'job') return <span className={styles['name']}>{name}</span>;
+  const params = { workspaceId: workspace.workspace_id, runId };
+  return (
+    <Link to="/runs/$workspaceId/$runId" params={params} className={styles['name']}>
+      {name}
+    </Link>
   );
 }
 

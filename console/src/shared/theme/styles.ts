@@ -25,6 +25,7 @@ import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Tooltip.css';
 import '@mantine/core/styles/Text.css';
 import '@mantine/core/styles/Tabs.css';
+import '@mantine/core/styles/FloatingIndicator.css';
 import '@mantine/core/styles/SegmentedControl.css';
 import '@mantine/core/styles/Notification.css';
 import '@mantine/notifications/styles.css';

@@ -1,0 +1,95 @@
+import { queryOptions } from '@tanstack/react-query';
+import {
+  createJob,
+  getJob,
+  getJobLog,
+  getJobMetrics,
+  getJobStatus,
+  getWorkspace,
+  killJob,
+} from 'managed-spark/operations';
+import type { JobRead } from 'managed-spark/types';
+import { api } from '../../api/client';
+import type { LogSource } from '../../shared/log/log-window';
+import { isActive } from './runs-search';
+
+export interface RunKey {
+  workspaceId: number;
+  runId: number;
+}
+
+export type LogStream = 'stdout' | 'stderr' | 'events';
+
+const POLL_MS = 1_500;
+const METRICS_POLL_MS = 5_000;
+
+const pathOf = ({ workspaceId: workspace_id, runId: job_id }: RunKey) => ({ workspace_id, job_id });
+
+/** A run, which is read again until it has ended. */
+export const runQuery = (key: RunKey) =>
+  queryOptions({
+    queryKey: ['run', key],
+    queryFn: ({ signal }) => api.call(getJob, { path: pathOf(key), signal }),
+    refetchInterval: ({ state: { data } }) => (data && !isActive(data.job_status) ? false : POLL_MS),
+  });
+
+/** Every state that the run has had. It is read again when the state has changed. */
+export const historyQuery = (key: RunKey, status: string) =>
+  queryOptions({
+    queryKey: ['run-history', key, status],
+    queryFn: ({ signal }) => api.call(getJobStatus, { path: pathOf(key), signal }),
+    placeholderData: (before) => before,
+    staleTime: Infinity,
+  });
+
+export const metricsQuery = (key: RunKey, isLive: boolean) =>
+  queryOptions({
+    queryKey: ['run-metrics', key, isLive],
+    queryFn: ({ signal }) => api.call(getJobMetrics, { path: pathOf(key), signal }),
+    refetchInterval: isLive ? METRICS_POLL_MS : false,
+    placeholderData: (before) => before,
+  });
+
+export const workspaceQuery = (workspaceId: number) =>
+  queryOptions({
+    queryKey: ['workspace', workspaceId],
+    queryFn: ({ signal }) => api.call(getWorkspace, { query: { workspace_id: workspaceId }, signal }),
+    staleTime: 60_000,
+  });
+
+/** Submits the configuration of a run once more, with the arguments and properties of that run. Returns the new run's id. */
+export async function runAgain({ workspace_id, job_conf, arguments: given, conf }: JobRead): Promise<number> {
+  const body = { job_conf_id: job_conf.job_conf_id, arguments: given, conf };
+  const { job_id } = await api.call(createJob, { path: { workspace_id }, body });
+  return job_id;
+}
+
+export async function stopRun(key: RunKey): Promise<void> {
+  await api.call(killJob, { path: pathOf(key) });
+}
+
+/** The log of a run, read by bytes. */
+export function logSource(key: RunKey, stream: LogStream): LogSource {
+  const path = { ...pathOf(key), log_type: stream };
+  const send = (
+    query: { last_n_lines?: number; offset?: number; file_size_bytes?: number; follow?: boolean },
+    signal: AbortSignal,
+  ) => api.send(getJobLog, { path, query, signal });
+  return {
+    async size(signal) {
+      const response = await send({ last_n_lines: 1 }, signal);
+      await response.body?.cancel();
+      return Number(response.headers.get('x-log-offset') ?? 0);
+    },
+    async read(offset, length, signal) {
+      if (length <= 0) return new Uint8Array();
+      const response = await send({ offset, file_size_bytes: length }, signal);
+      return new Uint8Array(await response.arrayBuffer());
+    },
+    async *follow(offset, signal) {
+      const { body } = await send({ offset, follow: true }, signal);
+      const reader = body?.getReader();
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) yield part.value;
+    },
+  };
+}

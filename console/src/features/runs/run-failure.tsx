@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core';
+import type { JobRead } from 'managed-spark/types';
+import type { ReactNode } from 'react';
+import { Icon } from '../../shared/icons';
+import { texts } from '../../shared/texts';
+import styles from './run-screen.module.css';
+
+/** Ends that somebody wanted, or that need no remedy. */
+const QUIET = ['DONE', 'STOPPED'];
+
+/** Says why a run has failed: a sentence for the reason's code, the words of Spark, what to do, and the way to the line in the log. */
+export function RunFailure({ run, onShowLine }: { run: JobRead; onShowLine: () => void }): ReactNode {
+  const { reason_code: code, reason, exit_code: exitCode, job_status: status } = run;
+  if (code === null || QUIET.includes(status)) return null;
+  const [title, remedy] = texts.reasons[code];
+  return (
+    <section className={styles['failure']} aria-label={title}>
+      <Icon name="failed" size={20} />
+      <div className={styles['failureText']}>
+        <h2 className={styles['failureTitle']}>
+          {title}
+          <span className={styles['code']}>
+            {code}
+            {exitCode !== null && exitCode !== 0 && ` · ${texts.run.failed.exit} ${exitCode}`}
+          </span>
+        </h2>
+        {reason !== null && <p className={styles['reason']}>{withoutRemedy(reason, remedy)}</p>}
+        {remedy !== '' && <p className={styles['remedy']}>{remedy}</p>}
+      </div>
+      <Button variant="default" onClick={onShowLine}>
+        {texts.run.failed.place}
+      </Button>
+    </section>
+  );
+}
+
+/** The reason may end with the same advice. */
+function withoutRemedy(reason: string, remedy: string): string {
+  return remedy !== '' && reason.endsWith(remedy) ? reason.slice(0, -remedy.length).trimEnd() : reason;
+}
