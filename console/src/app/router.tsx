@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { consolePath } from '../api/client';
+import { readClusterSearch, readClustersSearch } from '../features/clusters/clusters-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
 import { ProblemPanel } from '../shared/problem-panel';
@@ -36,7 +37,25 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('../features/runs/run-screen'), 'RunScreen'),
 });
 
-const routeTree = root.addChildren([start, runs, run]);
+const clusters = createRoute({
+  getParentRoute: () => root,
+  path: '/clusters',
+  validateSearch: readClustersSearch,
+  component: lazyRouteComponent(() => import('../features/clusters/clusters-screen'), 'ClustersScreen'),
+});
+
+const cluster = createRoute({
+  getParentRoute: () => root,
+  path: '/clusters/$clusterId',
+  params: {
+    parse: ({ clusterId }) => ({ clusterId: Number(clusterId) }),
+    stringify: ({ clusterId }) => ({ clusterId: String(clusterId) }),
+  },
+  validateSearch: readClusterSearch,
+  component: lazyRouteComponent(() => import('../features/clusters/cluster-screen'), 'ClusterScreen'),
+});
+
+const routeTree = root.addChildren([start, runs, run, clusters, cluster]);
 
 /** Filters are plain parameters in the address; lists are separated by commas. */
 function searchText(search: Record<string, unknown>): string {

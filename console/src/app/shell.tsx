@@ -12,11 +12,10 @@ import { texts } from '../shared/texts';
 import styles from './shell.module.css';
 
 /** The screens that the navigation leads to. */
-const NAVIGATION = [{ to: '/runs', icon: 'runs', label: texts.nav.runs }] as const satisfies readonly {
-  to: string;
-  icon: IconName;
-  label: string;
-}[];
+const NAVIGATION = [
+  { to: '/runs', icon: 'runs', label: texts.nav.runs },
+  { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
+] as const satisfies readonly { to: string; icon: IconName; label: string }[];
 
 /** The frame of every screen of a signed-in user. */
 export function Shell({ user }: { user: UserInfo }): ReactNode {

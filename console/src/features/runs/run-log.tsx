@@ -28,25 +28,23 @@ export function RunLog({ run, runKey: { workspaceId, runId } }: { run: JobRead; 
     [hasFailed, reason],
   );
   return (
-    <>
+    <LogViewer
+      key={stream}
+      label={`${texts.run.tabs.log}: ${texts.run.streams[stream]}`}
+      source={source}
+      isLive={isActive(status)}
+      downloadUrl={apiUrl(`/workspace/${workspaceId}/spark/job/${runId}/log/${stream}`)}
+      fileName={`run-${runId}-${stream}.log`}
+      findFirst={findFirst}
+    >
       <SegmentedControl
         size="xs"
         aria-label={texts.run.streams.label}
-        style={{ alignSelf: 'flex-start' }}
         value={stream}
         data={STREAMS.map((value) => ({ value, label: texts.run.streams[value] }))}
         onChange={(value) => void navigate({ search: (before) => ({ ...before, stream: value }), replace: true })}
       />
-      <LogViewer
-        key={stream}
-        label={`${texts.run.tabs.log}: ${texts.run.streams[stream]}`}
-        source={source}
-        isLive={isActive(status)}
-        downloadUrl={apiUrl(`/workspace/${workspaceId}/spark/job/${runId}/log/${stream}`)}
-        fileName={`run-${runId}-${stream}.log`}
-        findFirst={findFirst}
-      />
-    </>
+    </LogViewer>
   );
 }
 

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import type { JobMetrics, JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { EmptyState } from '../../shared/empty-state';
+import table from '../../shared/plain-table.module.css';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { bytes, number, texts } from '../../shared/texts';
 import { durationText } from '../../shared/time';
 import { metricsQuery, type RunKey } from './run-api';
-import { isActive } from './runs-search';
 import styles from './run-screen.module.css';
+import { isActive } from './runs-search';
 
 /** The stages and executors of a run's Spark application. */
 export function RunStages({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
@@ -28,14 +29,14 @@ export function RunStages({ run, runKey }: { run: JobRead; runKey: RunKey }): Re
 function Stages({ stages }: Pick<JobMetrics, 'stages'>): ReactNode {
   const { stage, status, tasks, duration, input, output, shuffle, spill } = texts.run.stages;
   return (
-    <div className={styles['frame']}>
-      <table className={styles['table']}>
+    <div className={table['frame']}>
+      <table className={table['table']}>
         <thead>
           <tr>
             <th>{stage}</th>
             <th>{status}</th>
             {[tasks, duration, input, output, shuffle, spill].map((title) => (
-              <th key={title} className={styles['number']}>
+              <th key={title} className={table['number']}>
                 {title}
               </th>
             ))}
@@ -46,23 +47,23 @@ function Stages({ stages }: Pick<JobMetrics, 'stages'>): ReactNode {
             <tr key={`${one.stage_id}.${one.attempt}`}>
               <td>
                 {one.stage_id}
-                {one.attempt > 0 && `.${one.attempt}`} <span className={styles['unset']}>{one.name}</span>
+                {one.attempt > 0 && `.${one.attempt}`} <span className={table['soft']}>{one.name}</span>
               </td>
-              <td className={one.status === 'FAILED' || one.status === 'ABORTED' ? styles['warn'] : undefined}>
+              <td className={one.status === 'FAILED' || one.status === 'ABORTED' ? table['warn'] : undefined}>
                 {one.status}
               </td>
-              <td className={styles['number']}>
+              <td className={table['number']}>
                 {number(one.tasks)} / {number(one.planned_tasks)}
-                {one.failed_tasks > 0 && <span className={styles['warn']}> ({number(one.failed_tasks)} failed)</span>}
+                {one.failed_tasks > 0 && <span className={table['warn']}> ({number(one.failed_tasks)} failed)</span>}
               </td>
-              <td className={styles['number']}>{durationText(one.duration_ms)}</td>
-              <td className={styles['number']}>{bytes(one.input_bytes)}</td>
-              <td className={styles['number']}>{bytes(one.output_bytes)}</td>
-              <td className={styles['number']}>
+              <td className={table['number']}>{durationText(one.duration_ms)}</td>
+              <td className={table['number']}>{bytes(one.input_bytes)}</td>
+              <td className={table['number']}>{bytes(one.output_bytes)}</td>
+              <td className={table['number']}>
                 {bytes(one.shuffle_read_bytes)} / {bytes(one.shuffle_write_bytes)}
               </td>
-              <td className={styles['number']}>
-                <span className={one.spilled_bytes > 0 ? styles['warn'] : undefined}>{bytes(one.spilled_bytes)}</span>
+              <td className={table['number']}>
+                <span className={one.spilled_bytes > 0 ? table['warn'] : undefined}>{bytes(one.spilled_bytes)}</span>
               </td>
             </tr>
           ))}
@@ -75,14 +76,14 @@ function Stages({ stages }: Pick<JobMetrics, 'stages'>): ReactNode {
 function Executors({ executors }: Pick<JobMetrics, 'executors'>): ReactNode {
   const { executor, host, cores, tasks, gc, peak } = texts.run.stages;
   return (
-    <div className={styles['frame']}>
-      <table className={styles['table']}>
+    <div className={table['frame']}>
+      <table className={table['table']}>
         <thead>
           <tr>
             <th>{executor}</th>
             <th>{host}</th>
             {[cores, tasks, gc, peak].map((title) => (
-              <th key={title} className={styles['number']}>
+              <th key={title} className={table['number']}>
                 {title}
               </th>
             ))}
@@ -93,10 +94,10 @@ function Executors({ executors }: Pick<JobMetrics, 'executors'>): ReactNode {
             <tr key={one.executor_id}>
               <td>{one.executor_id}</td>
               <td className="mono">{one.host}</td>
-              <td className={styles['number']}>{number(one.cores)}</td>
-              <td className={styles['number']}>{number(one.tasks)}</td>
-              <td className={styles['number']}>{durationText(one.gc_ms)}</td>
-              <td className={styles['number']}>{bytes(one.peak_memory_bytes)}</td>
+              <td className={table['number']}>{number(one.cores)}</td>
+              <td className={table['number']}>{number(one.tasks)}</td>
+              <td className={table['number']}>{durationText(one.gc_ms)}</td>
+              <td className={table['number']}>{bytes(one.peak_memory_bytes)}</td>
             </tr>
           ))}
         </tbody>

@@ -8,6 +8,7 @@ import { ChoiceFilter } from '../../shared/choice-filter';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
+import styles from '../../shared/list-screen.module.css';
 import { MultiFilter } from '../../shared/multi-filter';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
@@ -16,7 +17,6 @@ import { texts } from '../../shared/texts';
 import { dateOf, durationText, RelativeTime, useNow } from '../../shared/time';
 import { runsHeadQuery, runsQuery, workspacesQuery } from './runs-api';
 import { readRunsSearch, RUN_STATUSES, type RunsSearch } from './runs-search';
-import styles from './runs-screen.module.css';
 
 const SEARCH_DELAY_MS = 250;
 
@@ -204,7 +204,7 @@ function RunName({ run }: { run: RunListEntry }): ReactNode {
     <>
       <NameLink run={run} /> <span className={styles['id']}>#{id}</span>
       {reason !== null && code !== 'COMPLETED' && (
-        <span className={styles['reason']} title={reason}>
+        <span className={styles['aside']} title={reason}>
           {reason}
         </span>
       )}

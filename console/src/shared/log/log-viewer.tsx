@@ -28,11 +28,13 @@ interface LogViewerProps {
   fileName: string;
   /** Finds the line that is shown first, if the log has one. */
   findFirst?: (lines: readonly LogLine[]) => number;
+  /** Stands first in the toolbar, such as the choice of a log. */
+  children?: ReactNode;
 }
 
 /** A log of any size. The page has the lines around what is shown; the rest is read when it is scrolled to. */
 export function LogViewer(props: LogViewerProps): ReactNode {
-  const { label, source, isLive, downloadUrl, fileName, findFirst } = props;
+  const { label, source, isLive, downloadUrl, fileName, findFirst, children } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const log = useLog(source, isLive, findFirst);
   const { window: shown, size, marked } = log;
@@ -54,7 +56,9 @@ export function LogViewer(props: LogViewerProps): ReactNode {
   }, [first, last, shown, readBefore, readBehind]);
   return (
     <section className={styles['viewer']} aria-label={label}>
-      <Toolbar log={log} source={source} downloadUrl={downloadUrl} fileName={fileName} isLive={isLive} />
+      <Toolbar log={log} source={source} downloadUrl={downloadUrl} fileName={fileName} isLive={isLive}>
+        {children}
+      </Toolbar>
       {log.error !== null && <ProblemPanel error={log.error} onRetry={log.toEnd} />}
       {size === 0 && <p className={styles['nothing']}>{isLive ? texts.log.nothingYet : texts.log.nothing}</p>}
       <div className={styles['scroller']} ref={scroller} tabIndex={0} role="log" aria-live="off" aria-label={label}>
@@ -322,12 +326,14 @@ interface ToolbarProps {
   downloadUrl: string;
   fileName: string;
   isLive: boolean;
+  children: ReactNode;
 }
 
-function Toolbar({ log, source, downloadUrl, fileName, isLive }: ToolbarProps): ReactNode {
+function Toolbar({ log, source, downloadUrl, fileName, isLive, children }: ToolbarProps): ReactNode {
   const { size, window: shown, isFollowing } = log;
   return (
     <div className={styles['toolbar']}>
+      {children}
       <LogSearch log={log} source={source} />
       <span className={styles['size']}>
         {isLive && isFollowing && <span className={styles['live']}>{texts.log.live}</span>}

@@ -36,20 +36,19 @@ export const theme = createTheme({
   },
 });
 
+/** The colours of tokens.css by Mantine's names. They are light or dark themselves. */
+const COLOURS = {
+  '--mantine-color-text': 'var(--ink)',
+  '--mantine-color-body': 'var(--panel)',
+  '--mantine-color-dimmed': 'var(--ink-faint)',
+  '--mantine-color-placeholder': 'var(--ink-faint)',
+  '--mantine-color-default': 'var(--panel)',
+  '--mantine-color-default-hover': 'var(--hover)',
+  '--mantine-color-default-border': 'var(--line-strong)',
+  '--mantine-color-default-color': 'var(--ink)',
+  '--mantine-color-anchor': 'var(--accent)',
+  '--mantine-color-error': 'var(--failed)',
+};
+
 /** Gives Mantine's components the colours of tokens.css. */
-export const cssVariables: CSSVariablesResolver = () => ({
-  variables: {
-    '--mantine-color-text': 'var(--ink)',
-    '--mantine-color-body': 'var(--panel)',
-    '--mantine-color-dimmed': 'var(--ink-faint)',
-    '--mantine-color-placeholder': 'var(--ink-faint)',
-    '--mantine-color-default': 'var(--panel)',
-    '--mantine-color-default-hover': 'var(--hover)',
-    '--mantine-color-default-border': 'var(--line-strong)',
-    '--mantine-color-default-color': 'var(--ink)',
-    '--mantine-color-anchor': 'var(--accent)',
-    '--mantine-color-error': 'var(--failed)',
-  },
-  light: {},
-  dark: {},
-});
+export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: COLOURS, dark: COLOURS });

@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ClusterNodeStateEvent, ClusterRead } from 'managed-spark/types';
+import type { ReactNode } from 'react';
+import { EmptyState } from '../../shared/empty-state';
+import table from '../../shared/plain-table.module.css';
+import { StateBadge } from '../../shared/state-badge';
+import { texts } from '../../shared/texts';
+import { dateOf, durationText, exactTime } from '../../shared/time';
+import styles from './cluster-screen.module.css';
+import { nodeErrorsQuery, nodeHistoryQuery } from './clusters-api';
+
+/** The present nodes of a cluster, and every state that nodes have had. */
+export function ClusterNodes({ cluster, now }: { cluster: ClusterRead; now: number }): ReactNode {
+  const { cluster_id: clusterId, cluster_status: status, nodes } = cluster;
+  const { data: history } = useQuery(nodeHistoryQuery(clusterId, status));
+  const t = texts.cluster.node;
+  if (nodes.length === 0 && history?.data.length === 0)
+    return <EmptyState icon="clusters" title={t.none} hint={t.noneHint} />;
+  return (
+    <>
+      {nodes.length > 0 && (
+        <div className={table['frame']}>
+          <table className={table['table']}>
+            <thead>
+              <tr>
+                <th>{t.node}</th>
+                <th>{texts.run.history.state}</th>
+                <th>{t.address}</th>
+                <th className={table['number']}>{t.age}</th>
+                <th className={table['number']}>{t.warm}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {nodes.map((node) => (
+                <tr key={node.node_number}>
+                  <td>{node.node_number}</td>
+                  <td>
+                    <StateBadge state={node.node_status} of="cluster" />
+                  </td>
+                  <td className="mono">{node.node_ip ?? texts.time.never}</td>
+                  <td className={table['number']}>{durationText(now - (dateOf(node.from_date)?.getTime() ?? now))}</td>
+                  <td className={table['number']}>{node.warm_drivers ?? texts.time.never}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <h2 className={styles['heading']}>{t.events}</h2>
+      <NodeEvents clusterId={clusterId} events={history?.data ?? []} now={now} />
+    </>
+  );
+}
+
+interface NodeEventsProps {
+  clusterId: number;
+  events: readonly ClusterNodeStateEvent[];
+  now: number;
+}
+
+function NodeEvents({ clusterId, events, now }: NodeEventsProps): ReactNode {
+  const t = texts.run.history;
+  return (
+    <div className={table['frame']}>
+      <table className={table['table']}>
+        <thead>
+          <tr>
+            <th>{texts.cluster.node.node}</th>
+            <th>{t.state}</th>
+            <th>{t.since}</th>
+            <th className={table['number']}>{t.for}</th>
+            <th>{t.by}</th>
+            <th>{t.step}</th>
+            <th>{t.reason}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => {
+            const from = dateOf(event.start_time);
+            const end = dateOf(event.end_time);
+            return (
+              <tr key={event.node_status_id}>
+                <td>{event.node_number}</td>
+                <td>
+                  <StateBadge state={event.node_status} of="cluster" isOver={end !== null} />
+                </td>
+                <td>{from && exactTime(from)}</td>
+                <td className={table['number']}>{from && durationText((end?.getTime() ?? now) - from.getTime())}</td>
+                <td>{event.created_by ?? <span className={table['soft']}>{t.platform}</span>}</td>
+                <td className="mono">{event.step}</td>
+                <td>
+                  {event.reason}
+                  {event.node_status === 'ERROR' && <NodeErrors clusterId={clusterId} event={event} />}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The errors behind the state of a node, if they say more than its reason. */
+function NodeErrors({ clusterId, event }: { clusterId: number; event: ClusterNodeStateEvent }): ReactNode {
+  const { data: errors } = useQuery(nodeErrorsQuery(clusterId, event.node_status_id));
+  const more = errors?.data.filter(({ error }) => error !== event.reason) ?? [];
+  return more.map(({ error }, index) => (
+    <div key={index} className={styles['error']}>
+      {error}
+    </div>
+  ));
+}

@@ -1,0 +1,78 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import {
+  getCluster,
+  listClusterErrors,
+  listClusterNodeStates,
+  listClusters,
+  listClusterStates,
+  searchClusters,
+  startCluster,
+  stopCluster,
+} from 'managed-spark/operations';
+import { api } from '../../api/client';
+import { type ClustersSearch, isChanging } from './clusters-search';
+
+const PAGE_SIZE = 100;
+const HISTORY_SIZE = 200;
+const POLL_MS = 5_000;
+const CHANGING_POLL_MS = 1_500;
+
+/** Pages of the clusters of the tenant that match the filters, the newest first. */
+export const clustersQuery = ({ status, q }: ClustersSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['clusters', status, q],
+    initialPageParam: 1,
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: PAGE_SIZE, pageNumber: pageParam, cluster_status: status };
+      return q === undefined
+        ? api.call(listClusters, { query, signal })
+        : api.call(searchClusters, { query: { ...query, cluster_name: q }, signal });
+    },
+    getNextPageParam: ({ result_set: { next_page } }) => next_page,
+    refetchInterval: POLL_MS,
+  });
+
+/** A cluster with its nodes, which is read more often while it changes. */
+export const clusterQuery = (clusterId: number) =>
+  queryOptions({
+    queryKey: ['cluster', clusterId],
+    queryFn: ({ signal }) => api.call(getCluster, { query: { cluster_id: clusterId }, signal }),
+    refetchInterval: ({ state: { data } }) => (data && isChanging(data.cluster_status) ? CHANGING_POLL_MS : POLL_MS),
+  });
+
+/** The states that the cluster has had, the newest first; they are read again when its state has changed. */
+export const clusterHistoryQuery = (clusterId: number, status: string) =>
+  queryOptions({
+    queryKey: ['cluster-history', clusterId, status],
+    queryFn: ({ signal }) =>
+      api.call(listClusterStates, { query: { cluster_id: clusterId, limit: HISTORY_SIZE }, signal }),
+    placeholderData: (before) => before,
+    refetchInterval: isChanging(status) ? CHANGING_POLL_MS : false,
+  });
+
+/** The states that the nodes have had, the newest first. */
+export const nodeHistoryQuery = (clusterId: number, status: string) =>
+  queryOptions({
+    queryKey: ['node-history', clusterId, status],
+    queryFn: ({ signal }) =>
+      api.call(listClusterNodeStates, { query: { cluster_id: clusterId, limit: HISTORY_SIZE }, signal }),
+    placeholderData: (before) => before,
+    refetchInterval: isChanging(status) ? CHANGING_POLL_MS : false,
+  });
+
+/** The errors of the step in which a node came into a state, in the words of the provider. */
+export const nodeErrorsQuery = (clusterId: number, nodeStatusId: number) =>
+  queryOptions({
+    queryKey: ['node-errors', clusterId, nodeStatusId],
+    queryFn: ({ signal }) =>
+      api.call(listClusterErrors, { path: { cluster_id: clusterId }, query: { node_status_id: nodeStatusId }, signal }),
+    staleTime: 60_000,
+  });
+
+export async function start(clusterId: number): Promise<void> {
+  await api.call(startCluster, { body: { cluster_id: clusterId } });
+}
+
+export async function stop(clusterId: number): Promise<void> {
+  await api.call(stopCluster, { body: { cluster_id: clusterId } });
+}
