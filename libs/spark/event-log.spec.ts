@@ -80,6 +80,7 @@ describe('EventLogReader', () => {
           name: 'count at 0',
           status: 'COMPLETE',
           planned_tasks: 2,
+          start_date: new Date(2_000),
           duration_ms: 2_000,
           ...WORK,
         },

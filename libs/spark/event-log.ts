@@ -26,6 +26,8 @@ export interface StageMetrics extends Omit<Work, 'gc_ms'> {
   status: StageStatus;
   /** Number of tasks in the stage. */
   planned_tasks: number;
+  /** Null until it has started, and if the log has no time for it. */
+  start_date: Date | null;
   /** From submission to completion, or to the last event so far. */
   duration_ms: number;
 }
@@ -47,7 +49,7 @@ export interface ApplicationMetrics {
   totals: Work & { duration_ms: number };
 }
 
-interface Stage extends Omit<StageMetrics, 'duration_ms'> {
+interface Stage extends Omit<StageMetrics, 'duration_ms' | 'start_date'> {
   /** The Spark job that a PENDING stage belongs to; null once the stage has started. */
   job: number | null;
   from: number;
@@ -64,6 +66,8 @@ export const MAX_EXECUTORS = 1_000;
 const MAX_LINE_LENGTH = 1024 * 1024;
 const EVENT_JSON: UntrustedBounds = { bytes: MAX_LINE_LENGTH, values: 500_000, levels: 200 };
 const MAX_NAME_LENGTH = 500;
+/** The last moment that a Date can have. */
+const MAX_TIME_MS = 8.64e15;
 const LINE_END = 0x0a;
 const EVENT = /^\{"Event":"(\w{1,60})"/;
 const EVENT_PREFIX_LENGTH = 80;
@@ -107,8 +111,9 @@ export class EventLogReader {
   /** @param isOver true if the application has ended, whatever its log says */
   metrics(isOver: boolean): ApplicationMetrics {
     return {
-      stages: [...this.stages.values()].map(({ job: _job, from, to, status, ...stage }) => ({
+      stages: [...this.stages.values()].map(({ job, from, to, status, ...stage }) => ({
         ...stage,
+        start_date: job === null && from > 0 && from <= MAX_TIME_MS ? new Date(from) : null,
         status: isOver && isOpen(status) ? 'ABORTED' : status,
         duration_ms: Math.max(0, (to ?? this.last) - from),
       })),

@@ -117,7 +117,7 @@ describe('RunScheduler', () => {
       const cluster = await clusters.lock(tx, tenancy.clusterId);
       const run = await runs.lock(tx, runId);
       if (!cluster || !run) throw new Error('no run');
-      await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
+      await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0, step: 'report' });
       await scheduler.assignWaiting(tx, cluster);
     });
     await scheduler.reschedule(tenancy.clusterId);
@@ -363,7 +363,7 @@ describe('RunScheduler', () => {
     const running = (await placed()).find(isRunning)?.run_id ?? 0;
     await inTransaction(dataSource, async (tx) => {
       const run = await runs.lock(tx, running);
-      if (run) await runs.transition(tx, [run], { to: 'RUNNING', reason: null, userId: null });
+      if (run) await runs.transition(tx, [run], { to: 'RUNNING', reason: null, userId: null, step: 'report' });
     });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const order = { submittedBy: new Date(), userId: tenancy.userId };
@@ -397,7 +397,8 @@ describe('RunScheduler', () => {
     // The transaction of this report does not see the last run.
     await inTransaction(dataSource, async (tx) => {
       const run = await runs.lock(tx, ids[0] ?? 0);
-      if (run) await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
+      if (run)
+        await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0, step: 'report' });
     });
     expect(await runs.needsScheduling(tenancy.clusterId)).toBe(true);
     await scheduler.reschedule(tenancy.clusterId);

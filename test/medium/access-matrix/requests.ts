@@ -75,6 +75,7 @@ const ALIASES: Record<string, string> = {
   exclude_cluster_id: 'cluster_id',
   mount_ids: 'mount_id',
   job_conf_ids: 'job_conf_id',
+  run_id: 'job_id',
   notebook_conf_ids: 'notebook_conf_id',
   user_ids: 'user_id',
   group_ids: 'group_id',
@@ -90,7 +91,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...KINDS.flatMap(([kind, { nameField }]) => [`${kind}_id`, ...(nameField ? [] : [`${kind}_name`])]),
   ...['tenant_id', 'tenant_ids', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
   ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
-  ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
+  ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'run_id', 'node_status_id', 'token_id'],
   ...CATALOG_SECRET_SCOPES.flatMap((scope) => [
     ...[`metastore_catalog_secret_${scope}_id`, `metastore_secrets_${scope}_id`],
     `object_storage_secrets_${scope}_id`,
@@ -104,8 +105,6 @@ const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
   ...['encryption_type_id', 'network_project_id', 'correlation_id'],
-  // Outputs that a client sends name a run; only its presence matters.
-  'run_id',
 ];
 
 /** Returns the ids in the operation's request that these tables do not explain. */
@@ -199,6 +198,9 @@ function requestsOfSample([kind, { body, change }]: (typeof KINDS)[number]): [st
 
 /** Each type of metastore catalog has operations of its own. */
 const CATALOG_TYPES = ['Hive', 'Glue', 'Unity'] as const;
+
+/** Parameters with the name of a record that are ignored. */
+const IGNORED: Record<string, string> = { updateNotebookCells: 'run_id' };
 
 /** Body fields with the name of a record that does not exist yet. */
 const NEW_NAMES: Record<string, string> = {
@@ -382,7 +384,7 @@ function addressable({ id, parameters, body }: Operation): GivenAddress[] {
   const others = parameters.flatMap(({ in: place, name, required = false }) =>
     place === 'header' ? [] : [{ in: place, name, required: required || ALWAYS_GIVEN[id] === name }],
   );
-  const isFixed = (name: string) => MORE[id]?.[name] !== undefined || NEW_NAMES[id] === name;
+  const isFixed = (name: string) => MORE[id]?.[name] !== undefined || NEW_NAMES[id] === name || IGNORED[id] === name;
   return [...others, ...fields].filter(({ name }) => ADDRESS_NAMES.has(name) && !isFixed(name));
 }
 

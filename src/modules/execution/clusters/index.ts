@@ -6,13 +6,15 @@ export {
   type NodeBecameReady,
   type NodeTransitioned,
 } from './lifecycle/cluster-events';
+export { ClusterHistoriesService } from './lifecycle/cluster-histories.service';
+export type { EnteredState } from './lifecycle/cluster-histories.repository';
 export { ClusterMetricsService } from './nodes/cluster-metrics.service';
 export { ClusterNodesService, type DesiredNode } from './nodes/cluster-nodes.service';
 export type { RunStarts } from './nodes/node-load';
 export type { LockedCluster, RunSettings } from './model/cluster-rows.repository';
 export { hasFreeSlot, IS_DEAD, mayLeaveNoRunWaiting } from './model/clusters.joins';
 export { ClusterSlotsService } from './nodes/cluster-slots.service';
-export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './model/cluster-state';
+export { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, GIVES_SLOTS } from './model/cluster-state';
 export { configuredDriverMemory, defaultDriverHeap } from './definition/driver-memory';
 export { ClusterSummary } from './definition/dto/cluster-responses.dto';
 export { SparkConfig } from './model/dto/spark-config.dto';

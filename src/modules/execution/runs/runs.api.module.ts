@@ -9,6 +9,7 @@ import { JobsController } from './jobs/jobs.controller';
 import { RunListsController } from './jobs/run-lists.controller';
 import { RunListsRepository } from './jobs/run-lists.repository';
 import { RunListsService } from './jobs/run-lists.service';
+import { RunTimelinesService } from './jobs/run-timelines.service';
 import { RunsAgentsModule } from './runs.agents.module';
 import { RunsModule } from './runs.module';
 import { ResultPrefetchService } from './thrift-sql/result-prefetch.service';
@@ -17,7 +18,14 @@ import { ThriftSqlService } from './thrift-sql/thrift-sql.service';
 
 @Module({
   imports: [RunsModule, RunsAgentsModule, ClustersModule],
-  providers: [FunctionsService, ThriftSqlService, ResultPrefetchService, RunListsRepository, RunListsService],
+  providers: [
+    FunctionsService,
+    ThriftSqlService,
+    ResultPrefetchService,
+    RunListsRepository,
+    RunListsService,
+    RunTimelinesService,
+  ],
   controllers: [
     FunctionsController,
     JobConfsController,

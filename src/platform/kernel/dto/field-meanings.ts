@@ -84,6 +84,7 @@ export const FIELD_MEANINGS = {
   notebook_id: 'Id of the notebook instance, which is one run of a notebook configuration',
   object_storage_manager_id: { is: 'Id of the object storage manager', null: 'if there is none' },
   permission_id: 'Id of the permission',
+  run_id: 'Id of the run: the job_id of a job, the notebook_id of a notebook instance',
   role_id: 'Id of the role; `listRoles` lists them',
   spark_infra_version_id: 'Id of the Spark version; `listSparkInfraVersions` lists them',
   storage_type_id: 'Id of the storage type; `listStorageTypes` lists them',

@@ -16,6 +16,9 @@ type NodeStateRow = StateFacts &
   Pick<NodeStateEntry, 'node_state_id' | 'cluster_state_id'> &
   Pick<ClusterNode, 'node_number'>;
 
+/** A state that a cluster, or one of its nodes, entered. */
+export type EnteredState = StateFacts & { node_id: number | null; node_number: number | null };
+
 /** State histories of a cluster and its nodes, for users; the caller has checked the tenant. */
 @Injectable()
 export class ClusterHistoriesRepository {
@@ -46,6 +49,29 @@ export class ClusterHistoriesRepository {
       [...params, page.limit, (page.pageNumber - 1) * page.limit],
     );
     return pageOf(data, total, page);
+  }
+
+  /**
+   * Returns the state of the cluster at a time and those that it and its nodes entered until another, oldest first, at most `limit` of
+   * each.
+   */
+  async between(clusterId: number, from: Date, to: Date, limit: number): Promise<EnteredState[]> {
+    const entered = (table: 'cluster_states' | 'node_states', since: string) => `
+      SELECT s.status, s.reason, s.step, s.start_time, s.end_time, s.actor_user_id,
+        ${table === 'node_states' ? 's.node_id' : 'NULL::bigint'} AS node_id
+      FROM ${table} s WHERE s.cluster_id = $1 AND s.start_time > ${since} AND s.start_time <= $3
+      ORDER BY s.start_time LIMIT $4`;
+    return rows<EnteredState>(
+      this.dataSource.manager,
+      `SELECT s.status, s.reason, s.step, s.start_time, s.end_time, u.username, n.node_number, n.node_id
+       FROM (SELECT * FROM (
+           SELECT c.status, c.reason, c.step, c.start_time, c.end_time, c.actor_user_id, NULL::bigint AS node_id
+           FROM cluster_states c WHERE c.cluster_id = $1 AND c.start_time <= $2 ORDER BY c.start_time DESC LIMIT 1) at
+         UNION ALL (${entered('cluster_states', '$2')}) UNION ALL (${entered('node_states', '$2')})) s
+       LEFT JOIN cluster_nodes n ON n.node_id = s.node_id LEFT JOIN users u ON u.user_id = s.actor_user_id
+       ORDER BY s.start_time, n.node_number NULLS FIRST`,
+      [clusterId, from, to, limit],
+    );
   }
 
   /** Returns the node that a state belongs to; null if the cluster has no such state. */

@@ -9,7 +9,7 @@ import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { workflowErrors } from '../../../../platform/background/workflows/workflow-errors';
 import { LogsService } from '../../../infrastructure/storage';
-import { ClusterHistoriesRepository, type StateFacts } from './cluster-histories.repository';
+import { ClusterHistoriesRepository, type EnteredState, type StateFacts } from './cluster-histories.repository';
 import { ClusterRowsRepository } from '../model/cluster-rows.repository';
 import type {
   ClusterErrorRead,
@@ -60,6 +60,14 @@ export class ClusterHistoriesService {
         ...stateFacts(state),
       })),
     };
+  }
+
+  /**
+   * Returns the state of a cluster at a time and those that it and its nodes entered until another, oldest first, at most `limit` of
+   * each. The caller has checked the cluster's tenant.
+   */
+  between(clusterId: number, from: Date, to: Date, limit: number): Promise<EnteredState[]> {
+    return this.repository.between(clusterId, from, to, limit);
   }
 
   /** Opens the log of the node that a state belongs to, with the output of its daemons, bootstrap script and agent. */

@@ -143,7 +143,8 @@ export class JobsController {
     path: `${base}/job/{job_id}/status`,
     id: 'getJobStatus',
     summary: 'Get the status history of a job',
-    description: 'Returns every status that the job has had, with times and reasons, oldest first.',
+    description:
+      'Returns every status that the job has had, with times, authors, reasons and steps, oldest first. `getRunTimeline` shows it beside the states of the cluster.',
     tag,
     access: view,
     response: Responses.one(JobStatusHistory),

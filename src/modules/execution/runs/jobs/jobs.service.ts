@@ -20,7 +20,8 @@ import type {
 } from './dto/job.dto';
 import { shownLanguage } from './job-types';
 import { JOB } from './run-kinds';
-import { isFinished } from './run-state';
+import { remedyOf } from './run-remedies';
+import { isFinished, type RunStatus } from './run-state';
 import { clusterInfo } from './job-confs.service';
 import { RunsService, workflowOf, workflowRef } from './runs.service';
 import type { Run } from './entities/run.entity';
@@ -85,6 +86,9 @@ export class JobsService {
       status_history: history.map((entry) => ({
         job_status: entry.status,
         reason: entry.reason,
+        created_by: entry.username,
+        step: entry.step,
+        remedy: isFinished(entry.status as RunStatus) ? remedyOf(run.reason_code) : null,
         from_date: entry.start_time,
         to_date: openEnded(entry.end_time) ?? 'infinity',
       })),

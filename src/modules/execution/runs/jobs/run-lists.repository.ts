@@ -139,32 +139,13 @@ class ListedRuns {
   readonly isByPlace: boolean;
   readonly ctes: string;
 
-  constructor({ tenantId, userId, everyone, workspaceId }: RunsOfWorkspaces, filters: RunListFilters, sort: RunSort) {
-    const { statuses, types, createdByIds, clusterIds, partOfName, from, to } = filters;
+  constructor(scope: RunsOfWorkspaces, filters: RunListFilters, sort: RunSort) {
+    const { tenantId, everyone, workspaceId } = scope;
     const { conditions } = this;
-    conditions.add(SORTS[sort].has);
-    conditions.only('created_by_user_id', oneOrMore(createdByIds)).only('cluster_id', oneOrMore(clusterIds));
-    conditions.only('status', statuses);
-    if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
-    conditions
-      .addIf(from !== undefined, 't.from_date >= ?', from)
-      // No run starts before its submission.
-      .addIf(from !== undefined && sort === 'start_date', 't.assigned_at >= ?', from)
-      .addIf(to !== undefined, 't.from_date < ?', to);
-    const indexed = statusCondition(statuses);
-    if (indexed !== null) conditions.add(indexed);
-    if (types) conditions.add(`${JOB_TYPE} = ANY(?)`, types);
-    if (types && !types.includes(USUAL_TYPE)) conditions.add(`${JOB_TYPE} <> '${USUAL_TYPE}'`);
-    const isNarrow = Boolean(createdByIds ?? clusterIds ?? partOfName);
-    const isWhole = everyone && workspaceId === null && sort === 'submit_date' && indexed === null && !types;
-    this.isByPlace = !isNarrow && !isWhole;
-    const visible =
-      workspaceId !== null
-        ? `SELECT ${this.place(workspaceId)}::bigint AS workspace_id`
-        : everyone
-          ? workspacesOf(this.place(tenantId))
-          : workspacesSharedWith(`${this.place(userId)}::bigint`, this.place(tenantId));
-    this.ctes = `WITH place AS MATERIALIZED (${visible})`;
+    addFilters(conditions, filters, sort);
+    const isWhole = everyone && workspaceId === null && sort === 'submit_date' && !hasIndex(filters);
+    this.isByPlace = !isNarrow(filters) && !isWhole;
+    this.ctes = `WITH place AS MATERIALIZED (${this.visible(scope)})`;
     if (this.isByPlace) return;
     // The workspaces of a merged list are the tenant's; without this condition, their runs are found in the index alone.
     conditions.add(ofTenant('t'), tenantId);
@@ -191,11 +172,46 @@ class ListedRuns {
       CROSS JOIN LATERAL (${first(limit)}) one ${order('one')}`;
   }
 
+  /** Returns SQL for the workspaces whose runs the list may have. */
+  private visible({ tenantId, userId, everyone, workspaceId }: RunsOfWorkspaces): string {
+    if (workspaceId !== null) return `SELECT ${this.place(workspaceId)}::bigint AS workspace_id`;
+    if (everyone) return workspacesOf(this.place(tenantId));
+    return workspacesSharedWith(`${this.place(userId)}::bigint`, this.place(tenantId));
+  }
+
   /** Adds a parameter and returns its placeholder. */
   private place(value: unknown): string {
     this.conditions.params.push(value);
     return `$${this.conditions.params.length}`;
   }
+}
+
+function addFilters(conditions: Conditions<Run>, filters: RunListFilters, sort: RunSort): void {
+  const { statuses, types, createdByIds, clusterIds, partOfName, from, to } = filters;
+  conditions.add(SORTS[sort].has);
+  conditions.only('created_by_user_id', oneOrMore(createdByIds)).only('cluster_id', oneOrMore(clusterIds));
+  conditions.only('status', statuses);
+  if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
+  conditions
+    .addIf(from !== undefined, 't.from_date >= ?', from)
+    // No run starts before its submission.
+    .addIf(from !== undefined && sort === 'start_date', 't.assigned_at >= ?', from)
+    .addIf(to !== undefined, 't.from_date < ?', to);
+  const indexed = statusCondition(statuses);
+  if (indexed !== null) conditions.add(indexed);
+  if (!types) return;
+  conditions.add(`${JOB_TYPE} = ANY(?)`, types);
+  conditions.addIf(!types.includes(USUAL_TYPE), `${JOB_TYPE} <> '${USUAL_TYPE}'`);
+}
+
+/** True if an index has the runs of a filter in the order of the list, whatever workspaces they are in. */
+function isNarrow({ createdByIds, clusterIds, partOfName }: RunListFilters): boolean {
+  return Boolean(createdByIds ?? clusterIds ?? partOfName);
+}
+
+/** True if an index of each workspace has the runs of a filter. */
+function hasIndex({ statuses, types }: RunListFilters): boolean {
+  return types !== undefined || statusCondition(statuses) !== null;
 }
 
 /** Returns the condition of an index that has all runs with these statuses; null if no index has few others. */

@@ -137,13 +137,14 @@ export class RunReportsService {
         code: reasonOf(to, report),
         reason: report.message ?? 'The agent of the node reported no reason.',
         exitCode: report.exit_code,
+        step: 'report',
       });
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       return start;
     }
     const to = statusBehind(report.state, runKindOf(run.job_conf_snapshot.job_type).runningOnce);
     if (to !== null && to !== run.status && runMayBecome(run.status, to))
-      await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
+      await this.runs.transition(tx, [run], { to, reason: report.message, userId: null, step: 'report' });
     return start;
   }
 

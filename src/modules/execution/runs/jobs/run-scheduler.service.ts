@@ -7,7 +7,7 @@ import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/
 import { ClusterSlotsService, type LockedCluster } from '../../clusters';
 import { type Barrier, RunsRepository, type WaitingRun } from './runs.repository';
 import type { ReasonCode } from './reason-codes';
-import { isFinished, type RunStatus, STOPPABLE } from './run-state';
+import { isFinished, type RunStatus, type RunStep, STOPPABLE } from './run-state';
 import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
@@ -15,6 +15,7 @@ export interface RunEnd {
   code: ReasonCode;
   reason: string;
   exitCode: number | null;
+  step: RunStep;
 }
 
 /** Reasons of runs that end because their submitter may no longer run them. */
@@ -84,7 +85,8 @@ export class RunScheduler {
     clusterId: number,
     { submittedBy, userId }: { submittedBy: Date; userId: number | null },
   ): Promise<boolean> {
-    const stopping = { to: 'STOPPING', reason: 'Stop of all jobs of the cluster requested', userId } as const;
+    const step = 'stop-jobs';
+    const stopping = { to: 'STOPPING', reason: 'Stop of all jobs of the cluster requested', userId, step } as const;
     const columns = { stop_requested: true };
     return inTransaction(this.dataSource, async (tx) => {
       const cluster = await this.clusters.lock(tx, clusterId);
@@ -93,7 +95,7 @@ export class RunScheduler {
       if (waiting.length > 0) {
         await this.runs.transition(tx, waiting, { ...stopping, columns });
         const reason = 'Stopped before it started.';
-        await this.endAll(tx, waiting, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
+        await this.endAll(tx, waiting, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null, step });
         return true;
       }
       const placed = await this.runs.stoppableOnNodes(tx, clusterId, submittedBy, BATCH);
@@ -162,7 +164,13 @@ export class RunScheduler {
     const earlier = waiting.filter((run) => stopBegan !== null && run.from_date <= stopBegan);
     if (earlier.length > 0) {
       const reason = 'The cluster was stopped before the job started.';
-      await this.endAll(tx, earlier, { to: 'TERMINATED', code: 'CLUSTER_STOPPED', reason, exitCode: null });
+      await this.endAll(tx, earlier, {
+        to: 'TERMINATED',
+        code: 'CLUSTER_STOPPED',
+        reason,
+        exitCode: null,
+        step: 'schedule',
+      });
       return true;
     }
     // Ids grow with time, so all remaining runs were submitted after the stop.
@@ -186,7 +194,7 @@ export class RunScheduler {
     if (!first) return [...waiting];
     for (const [code, reason] of Object.entries(BARRIER_REASONS) as [Barrier, string][]) {
       const alike = barred.filter((run) => run.barred === code);
-      await this.endAll(tx, alike, { to: 'TERMINATED', code, reason, exitCode: null });
+      await this.endAll(tx, alike, { to: 'TERMINATED', code, reason, exitCode: null, step: 'schedule' });
     }
     await enqueue(tx, 'job.dispatch', { cluster_id: first.cluster_id });
     return waiting.filter((run) => run.barred === null);
@@ -195,15 +203,15 @@ export class RunScheduler {
   /** Does not update the cluster's row: transactions that wait for its lock would have to queue again for the new version. */
   private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<boolean> {
     const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
-    await this.endAll(tx, waiting, { to: 'TERMINATED', code, reason, exitCode: null });
+    await this.endAll(tx, waiting, { to: 'TERMINATED', code, reason, exitCode: null, step: 'schedule' });
     return waiting.length === BATCH;
   }
 
   /** Ends unfinished runs of one cluster, which are all in the same status, and frees their slots. */
-  private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
+  private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode, step }: RunEnd): Promise<void> {
     if (runs.length === 0) return;
     const columns = { reason_code: code, exit_code: exitCode };
-    await this.runs.transition(tx, runs, { to, reason, userId: null, columns });
+    await this.runs.transition(tx, runs, { to, reason, userId: null, step, columns });
     const nodes = runs.map((run) => run.node_id).filter((id) => id !== null);
     if (nodes.length > 0) await this.clusters.free(tx, nodes);
   }

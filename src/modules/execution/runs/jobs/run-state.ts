@@ -56,6 +56,22 @@ export function isFinished(status: RunStatus): boolean {
   return RUN_TRANSITIONS[status].length === 0;
 }
 
+export const RUN_STEPS = nameEnum(
+  'RunStep',
+  ['submit', 'schedule', 'report', 'ready', 'stop', 'stop-jobs', 'reconcile'],
+  'What happened when a run entered a state.',
+  {
+    submit: 'a request submitted the run',
+    schedule: 'slots were assigned, or the run could not get one any more',
+    report: 'the agent of its node reported it',
+    ready: 'its process said that it accepts calls',
+    stop: 'a request stopped the run',
+    'stop-jobs': 'the workflow that stops all jobs of a cluster',
+    reconcile: 'its node was found gone',
+  },
+);
+export type RunStep = (typeof RUN_STEPS)[number];
+
 /** States in which a stop can be requested. */
 export const STOPPABLE: readonly RunStatus[] = predecessors(RUN_TRANSITIONS, 'STOPPING');
 

@@ -27,7 +27,7 @@ import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import type { KindScope } from './run-kinds';
 import type { ReasonCode } from './reason-codes';
-import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
+import { isFinished, type RunStatus, type RunStep, runMayBecome, STOPPABLE } from './run-state';
 
 export interface RunDetailRow extends Run, AuthorNames {
   cluster_name: string;
@@ -35,6 +35,11 @@ export interface RunDetailRow extends Run, AuthorNames {
   cluster_type: string;
   cluster_size: number;
 }
+
+/** An entry of the history of a run, with the user who caused it. */
+export type RunStateRow = Pick<RunStateEntry, 'status' | 'reason' | 'step' | 'start_time' | 'end_time'> & {
+  username: string | null;
+};
 
 /** An unfinished run on a node that no longer runs anything. */
 export type RunOnDeadNode = Pick<Run, 'run_id'> &
@@ -122,6 +127,7 @@ export interface RunTransition {
   reason: string | null;
   /** Null if the platform or an agent made the transition. */
   userId: number | null;
+  step: RunStep;
   columns?: Partial<Run>;
 }
 
@@ -217,8 +223,8 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
            INSERT INTO runs (${Object.keys(values).join(', ')}) VALUES (${params.addAll(Object.values(values))})
            RETURNING ${columnsOf(Run).join(', ')}),
          history AS (
-           INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
-           SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
+           INSERT INTO run_states (run_id, status, actor_user_id, step, sequence, start_time)
+           SELECT run_id, status, created_by_user_id, 'submit', 1, date_trunc('milliseconds', platform_clock()) FROM run),
          counted AS (
            INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
            SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
@@ -277,8 +283,8 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
          (VALUES ($2::text, -1), ($3::text, 1)) AS s (status, runs) GROUP BY 1, 2, 3, 4`,
       [ids, from, change.to, ...Object.values(columns)],
     );
-    const { to, reason, userId } = change;
-    await appendStates(tx, HISTORY, ids, { from, to, reason, userId });
+    const { to, reason, userId, step } = change;
+    await appendStates(tx, HISTORY, ids, { from, to, reason, userId, extra: { step } });
     for (const run of runs) run.status = to;
   }
 
@@ -382,10 +388,11 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return !(await this.dataSource.manager.existsBy(Run, { run_id: runId, ended_at: IsNull() }));
   }
 
-  async history(runId: number): Promise<Pick<RunStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'>[]> {
+  async history(runId: number): Promise<RunStateRow[]> {
     return rows(
       this.dataSource.manager,
-      'SELECT status, reason, start_time, end_time FROM run_states WHERE run_id = $1 ORDER BY sequence',
+      `SELECT s.status, s.reason, s.step, s.start_time, s.end_time, u.username
+       FROM run_states s LEFT JOIN users u ON u.user_id = s.actor_user_id WHERE s.run_id = $1 ORDER BY s.sequence`,
       [runId],
     );
   }

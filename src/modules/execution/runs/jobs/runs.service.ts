@@ -138,11 +138,13 @@ export class RunsService {
       to: 'STOPPING',
       reason,
       userId,
+      step: 'stop',
       columns: { stop_requested: true },
     });
     if (run.node_id === null) {
       const ended = 'Stopped before it started.';
-      await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason: ended, exitCode: null });
+      const code = 'STOP_REQUESTED';
+      await this.scheduler.end(tx, run, { to: 'STOPPED', code, reason: ended, exitCode: null, step: 'stop' });
     } else {
       await this.clusters.wake(tx, [run.node_id]);
     }
@@ -152,7 +154,7 @@ export class RunsService {
   async markReady(tx: Tx, runId: number, reason: string): Promise<void> {
     const run = await this.repository.lock(tx, runId);
     if (run?.status === 'SUBMITTED')
-      await this.repository.transition(tx, [run], { to: 'RUNNING', reason, userId: null });
+      await this.repository.transition(tx, [run], { to: 'RUNNING', reason, userId: null, step: 'ready' });
   }
 
   /** Starts the workflow that stops all submitted runs of the cluster. */

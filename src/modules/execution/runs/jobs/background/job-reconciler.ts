@@ -51,6 +51,7 @@ export class JobReconciler extends Reconciler {
         to: 'TERMINATED',
         ...why,
         exitCode: null,
+        step: 'reconcile',
       });
       this.logger.warn({ run_id: runId, code: why.code }, 'Ended a run whose node is gone');
     });

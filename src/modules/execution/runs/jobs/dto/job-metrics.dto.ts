@@ -30,6 +30,7 @@ export class JobStageMetrics implements StageMetrics {
   @Field.int64({ description: 'Number of tasks of the stage' }) planned_tasks: number;
   @Field.int64({ description: tasks }) tasks: number;
   @Field.int64({ description: 'Task attempts that failed' }) failed_tasks: number;
+  @Field.timestamp({ nullable: true, description: 'When the stage started; null until then' }) start_date: Date | null;
   @Field.int64({ description: 'Milliseconds from the start of the stage until now, or until its end' })
   duration_ms: number;
   @Field.int64({ description: 'Bytes that its tasks read from storage' }) input_bytes: number;

@@ -4,7 +4,7 @@ import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';
 import { REASON_CODES } from '../reason-codes';
-import { RUN_STATUSES } from '../run-state';
+import { RUN_STATUSES, RUN_STEPS } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 
 @Example({ job_conf_name: 'example-job' })
@@ -203,6 +203,22 @@ export class JobStatusEntry {
   @Field.text({ nullable: true, description: 'Why the job got the status; null if there is nothing to say' }) reason:
     | string
     | null;
+  @Field.text({
+    nullable: true,
+    description:
+      'Name of the user who submitted or stopped the job; null if the platform or the node caused the status',
+  })
+  created_by: string | null;
+  @Field.oneOf(RUN_STEPS, {
+    nullable: true,
+    description: 'What happened; null if an earlier release recorded the status',
+  })
+  step: string | null;
+  @Field.text({
+    nullable: true,
+    description: 'What to do about the end of the job; null for any other status, and if there is nothing to do',
+  })
+  remedy: string | null;
   @Field.timestamp({ description: 'When the job got the status' }) from_date: Date;
   @Field.text({ description: 'When the job left the status, in ISO 8601; `infinity` for the current one' }) to_date:
     | Date

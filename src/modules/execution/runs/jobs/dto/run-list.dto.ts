@@ -7,8 +7,8 @@ import { JOB_TYPES, RUN_RESOURCES } from '../job-types';
 import { REASON_CODES } from '../reason-codes';
 import { RUN_STATUSES } from '../run-state';
 
-/** By what runs are sorted. Runs that have no such value yet are not in the list. */
-export const RUN_SORTS = nameEnum('RunSort', ['submit_date', 'start_date', 'duration'], 'By what runs are sorted.');
+/** Values that runs are sorted by. Runs that have no such value yet are not in the list. */
+export const RUN_SORTS = nameEnum('RunSort', ['submit_date', 'start_date', 'duration'], 'What runs are sorted by.');
 export type RunSort = (typeof RUN_SORTS)[number];
 
 export const SORT_ORDERS = nameEnum('SortOrder', ['desc', 'asc'], 'The order of a list.', {
@@ -60,8 +60,7 @@ export class RunClusterRef {
 
 @About('A run in a list: a job or a notebook instance, with what a list shows of it.')
 export class RunListEntry {
-  @Field.id({ description: 'Id of the run: the job_id of a job, the notebook_id of a notebook instance' })
-  run_id: number;
+  @Field.id() run_id: number;
   @Field.oneOf(RUN_RESOURCES, { description: 'job if `getJob` returns the run, notebook if `getNotebook` does' })
   resource: string;
   @Field.text({

@@ -19,15 +19,13 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 @Index('ix_runs_author', ['created_by_user_id', 'from_date', 'run_id'])
 @Index('ix_runs_cluster', ['cluster_id', 'from_date', 'run_id'])
 @Index('ix_runs_unfinished', ['workspace_id', 'from_date', 'run_id'], { where: 'ended_at IS NULL' })
-@Index('ix_runs_failed', ['workspace_id', 'from_date', 'run_id'], {
-  where: `ended_at IS NOT NULL AND reason_code IS DISTINCT FROM 'COMPLETED'`,
-})
 @Index('ix_runs_started', ['workspace_id', 'assigned_at', 'run_id'], { where: 'assigned_at IS NOT NULL' })
 @Index('ix_runs_unusual', ['workspace_id', 'from_date', 'run_id'], {
   where: `job_conf_snapshot->>'job_type' <> 'SPARK_JOB'`,
 })
-// An index on an expression (the time from start to end), which only the migration can declare.
+// Indexes on an expression (the time from start to end), and for runs that did not complete, which only the migration can declare.
 @Index('ix_runs_duration', { synchronize: false })
+@Index('ix_runs_failed', { synchronize: false })
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
