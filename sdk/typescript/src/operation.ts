@@ -38,11 +38,9 @@ export function convert(value: unknown, shape: Shape | undefined): unknown {
   if (shape === 'open') return value === 'infinity' ? null : value;
   if (isList(shape)) return Array.isArray(value) ? value.map((item: unknown) => convert(item, shape[0])) : value;
   if (typeof value !== 'object' || Array.isArray(value)) return value;
-  const each = shape['*'];
   const entries = Object.entries(value).map(([key, field]: [string, unknown]) => [
     key,
-    // A record may have any key, so those that its shape inherits are not taken for its fields.
-    convert(field, each ?? (Object.hasOwn(shape, key) ? shape[key] : undefined)),
+    convert(field, shape['*'] ?? shape[key]),
   ]);
   return Object.fromEntries(entries);
 }

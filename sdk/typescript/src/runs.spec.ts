@@ -143,7 +143,9 @@ function abortable(send: typeof fetch): typeof fetch {
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         const aborted = new Promise<never>((_, reject) => {
-          init?.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
+          const abort = () => reject(new DOMException('aborted', 'AbortError'));
+          if (init?.signal?.aborted) abort();
+          init?.signal?.addEventListener('abort', abort);
         });
         const read = reader?.read() ?? { done: true, value: undefined };
         const { done, value } = await Promise.race([read, aborted]);

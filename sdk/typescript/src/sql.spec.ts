@@ -1,3 +1,4 @@
+import { DeadlineExceeded } from './errors.ts';
 import { SqlFailed } from './failures.ts';
 import { caught, ok, page, TestPlatform, withoutPauses } from './testing/platform.ts';
 import { decodeReply, encodeCall, type Field, T } from './thrift.ts';
@@ -59,6 +60,23 @@ describe('workspace.sql', () => {
     const failure = await caught(platform.client().workspace(3).sql('select nothing', { cluster: 'c' }));
     expect(failure).toBeInstanceOf(SqlFailed);
     expect(failure).toMatchObject({ message: '[UNRESOLVED_COLUMN] nothing', sqlState: '42703' });
+    expect(platform.answers).toEqual([]);
+  });
+
+  it('ends a statement that takes too long, and releases it', async () => {
+    platform.answers.push(reply('ExecuteStatement', [SUCCESS, operation(true)]));
+    const released = [reply('CloseOperation', [SUCCESS]), reply('CloseSession', [SUCCESS])];
+    const answers = platform.fetch;
+    platform.fetch = async (input, init) => {
+      if (platform.answers.length > 0) return answers(input, init);
+      platform.answers.push(...released);
+      // The server does not answer before the time is over.
+      await new Promise((resolve) => init?.signal?.addEventListener('abort', resolve));
+      throw new DOMException('aborted', 'AbortError');
+    };
+    jest.restoreAllMocks();
+    const failure = await caught(platform.client().workspace(3).sql('select 1', { cluster: 'c', timeoutMs: 200 }));
+    expect(failure).toBeInstanceOf(DeadlineExceeded);
     expect(platform.answers).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 // Statements for a SQL server, over the protocol of HiveServer2.
+import { Unreachable } from './errors.ts';
 import { SqlFailed } from './failures.ts';
 import type { Operation, Upload } from './operation.ts';
 import type { Place } from './place.ts';
@@ -71,7 +72,16 @@ export class SqlServer {
     { maxRows = MAX_ROWS, timeoutMs = QUERY_MS, signal }: SqlOptions = {},
   ): Promise<Table> {
     const deadline = new Deadline(timeoutMs, 'The statement');
-    const call: Call = (method, request) => this.#call(method, request, { timeoutMs: deadline.leftMs, signal });
+    const call: Call = async (method, request) => {
+      deadline.check();
+      try {
+        // A timer may end a little early.
+        return await this.#call(method, request, { timeoutMs: deadline.leftMs + 10, signal });
+      } catch (error) {
+        if (error instanceof Unreachable) deadline.check();
+        throw error;
+      }
+    };
     const opened = await call('OpenSession', [[1, T.i32, PROTOCOL]]);
     const session: Field = [1, T.struct, handle(opened.get(3))];
     try {

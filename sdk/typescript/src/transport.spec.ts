@@ -49,9 +49,10 @@ describe('Transport', () => {
   it('waits as long as Retry-After says', async () => {
     platform.answers = [refused(429, 'LOGIN.LIMITED', { headers: { 'Retry-After': '7' } }), ok()];
     await transport.call(operations.getUserInfo);
-    expect(pauses).toHaveLength(1);
-    expect(pauses[0]).toBeGreaterThanOrEqual(7000);
-    expect(pauses[0]).toBeLessThan(8000);
+    const [pause = 0, ...others] = pauses.filter((milliseconds) => milliseconds > 1000);
+    expect(others).toEqual([]);
+    expect(pause).toBeGreaterThanOrEqual(7000);
+    expect(pause).toBeLessThan(8000);
   });
 
   it('gives up when waiting would take too long', async () => {
@@ -59,7 +60,7 @@ describe('Transport', () => {
     const failure = await caught(transport.call(operations.getUserInfo));
     expect(failure).toBeInstanceOf(Overloaded);
     expect(failure).toMatchObject({ code: 'X.Y', correlationId: 'c-1', status: 503, message: 'X.Y: No.' });
-    expect(pauses).toEqual([]);
+    expect(platform.requests).toHaveLength(1);
   });
 
   it('says that a platform which never answers is unreachable', async () => {
