@@ -57,8 +57,7 @@ describe('clusters on AWS', () => {
   };
   const states = async () => (await instances.list()).map(({ state }) => state);
   const counts = async (clusterId: number, name: string) => {
-    const job = await desk.complete(clusterId, name, { job_type: 'Python3', command: 'count.py' });
-    expect(job).toMatchObject({ job_status: 'DONE' });
+    const job = await desk.succeed(clusterId, name, { job_type: 'Python3', command: 'count.py' });
     expect(await desk.log(Number(job.job_id), 'stdout')).toContain('rows 1000');
   };
 

@@ -126,9 +126,9 @@ describe('jobs of a cluster with a Hive catalog', () => {
     await startCluster(admin, cluster);
     const program = { job_type: 'SQL', rawScalaCode: 'SHOW DATABASES;\n' };
     const settings = { ...program, conf: ['spark.hadoop.hive.metastore.uris='] };
-    const own = await desk.done(await desk.start(cluster, 'own', settings));
+    const own = await desk.succeed(cluster, 'own', settings);
     expect(await desk.log(own.job_id)).not.toContain('shop');
-    const shared = await desk.done(await desk.start(cluster, 'shared', program));
+    const shared = await desk.succeed(cluster, 'shared', program);
     expect(await desk.log(shared.job_id)).toContain('shop');
   });
 });

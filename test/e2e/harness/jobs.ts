@@ -65,6 +65,11 @@ export class JobDesk {
     return this.ended(await this.start(clusterId, name, fields));
   }
 
+  /** Like {@link complete}, but throws with the reason and the log of a job that is not DONE. */
+  async succeed(clusterId: number, name: string, fields: object): Promise<Json> {
+    return this.done(await this.start(clusterId, name, fields));
+  }
+
   get(jobId: number): Promise<Json> {
     return this.client.get(`${this.path}/job/${jobId}`);
   }
