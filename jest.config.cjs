@@ -44,7 +44,7 @@ module.exports = {
       ...shared,
       ...timeout(180_000),
       displayName: 'unit',
-      testMatch: ['<rootDir>/{src,libs,sdk/typescript/src,test/unit}/**/*.spec.ts'],
+      testMatch: ['<rootDir>/{src,libs,console/src,sdk/typescript/src,test/unit}/**/*.spec.ts'],
     },
     withServices('medium', 'medium-spec', 300_000),
     withServices('attacks', 'attack-spec', 300_000),

@@ -204,6 +204,7 @@ class Quickstart {
     console.plain(
       [
         '',
+        `  Console   ${platform.baseUrl}/console/`,
         `  API       ${platform.baseUrl}`,
         `  Swagger   ${platform.baseUrl}/api/v1/docs`,
         `  User      ${username}`,

@@ -4,7 +4,7 @@ import {
   getJob,
   getJobLog,
   getJobMetrics,
-  getJobStatus,
+  getRunTimeline,
   getWorkspace,
   killJob,
 } from 'managed-spark/operations';
@@ -22,6 +22,7 @@ export type LogStream = 'stdout' | 'stderr' | 'events';
 
 const POLL_MS = 1_500;
 const METRICS_POLL_MS = 5_000;
+const TIMELINE_POLL_MS = 5_000;
 
 const pathOf = ({ workspaceId: workspace_id, runId: job_id }: RunKey) => ({ workspace_id, job_id });
 
@@ -33,13 +34,17 @@ export const runQuery = (key: RunKey) =>
     refetchInterval: ({ state: { data } }) => (data && !isActive(data.job_status) ? false : POLL_MS),
   });
 
-/** Every state that the run has had. It is read again when the state has changed. */
-export const historyQuery = (key: RunKey, status: string) =>
+/**
+ * The phases of the run, and every state of run, cluster and nodes meanwhile. They are read again when the state of the run has
+ * changed, and now and then while the run is active, because cluster and nodes may change.
+ */
+export const timelineQuery = (key: RunKey, status: string) =>
   queryOptions({
-    queryKey: ['run-history', key, status],
-    queryFn: ({ signal }) => api.call(getJobStatus, { path: pathOf(key), signal }),
+    queryKey: ['run-timeline', key, status],
+    queryFn: ({ signal }) =>
+      api.call(getRunTimeline, { path: { workspace_id: key.workspaceId, run_id: key.runId }, signal }),
     placeholderData: (before) => before,
-    staleTime: Infinity,
+    refetchInterval: isActive(status) ? TIMELINE_POLL_MS : false,
   });
 
 export const metricsQuery = (key: RunKey, isLive: boolean) =>

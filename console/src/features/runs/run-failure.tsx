@@ -1,18 +1,28 @@
 import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { Icon } from '../../shared/icons';
 import { texts } from '../../shared/texts';
+import { type RunKey, timelineQuery } from './run-api';
 import styles from './run-screen.module.css';
 
 /** Ends that somebody wanted, or that need no remedy. */
 const QUIET = ['DONE', 'STOPPED'];
 
+interface RunFailureProps {
+  run: JobRead;
+  runKey: RunKey;
+  onShowLine: () => void;
+}
+
 /** Says why a run has failed: a sentence for the reason's code, the words of Spark, what to do, and the way to the line in the log. */
-export function RunFailure({ run, onShowLine }: { run: JobRead; onShowLine: () => void }): ReactNode {
+export function RunFailure({ run, runKey, onShowLine }: RunFailureProps): ReactNode {
   const { reason_code: code, reason, exit_code: exitCode, job_status: status } = run;
+  const { data: timeline } = useQuery(timelineQuery(runKey, status));
   if (code === null || QUIET.includes(status)) return null;
-  const [title, remedy] = texts.reasons[code];
+  const title = texts.reasons[code];
+  const remedy = timeline?.remedy ?? '';
   return (
     <section className={styles['failure']} aria-label={title}>
       <Icon name="failed" size={20} />

@@ -61,7 +61,7 @@ function Run({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
       actions={<Actions run={run} runKey={runKey} />}
       fill
     >
-      <RunFailure run={run} onShowLine={() => show('log')} />
+      <RunFailure run={run} runKey={runKey} onShowLine={() => show('log')} />
       <RunTimeline run={run} runKey={runKey} now={now} />
       <Tabs
         value={tab}
