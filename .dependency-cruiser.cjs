@@ -85,6 +85,27 @@ module.exports = {
       to: { path: '\\.(repository|entity)\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'console-features-apart',
+      comment: 'A screen of one domain is not built on those of another: they share what is in shared and api.',
+      severity: 'error',
+      from: { path: '^console/src/features/([^/]+)/' },
+      to: { path: '^console/src/features/', pathNot: '^console/src/features/$1/' },
+    },
+    {
+      name: 'console-layers',
+      comment: 'The app has features, features use shared and api, and these know neither.',
+      severity: 'error',
+      from: { path: '^console/src/(features|shared|api)/' },
+      to: { path: '^console/src/app/' },
+    },
+    {
+      name: 'console-shared-is-lowest',
+      comment: 'What all screens share knows none of them.',
+      severity: 'error',
+      from: { path: '^console/src/(shared|api)/' },
+      to: { path: '^console/src/features/' },
+    },
+    {
       name: 'no-cycles',
       comment: 'Whatever imports itself, however indirectly, cannot be understood or replaced in parts.',
       severity: 'error',
@@ -241,7 +262,7 @@ module.exports = {
       exportsFields: ['exports'],
       conditionNames: ['types', 'require', 'node', 'default', 'import'],
       mainFields: ['types', 'main'],
-      extensions: ['.ts', '.js', '.cjs', '.mjs', '.json', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.js', '.cjs', '.mjs', '.json', '.d.ts'],
     },
   },
 };

@@ -100,6 +100,7 @@ const PHASES = [
     'src',
     'libs',
     'sdk/typescript/src',
+    'console/src',
   ]),
   staticPhase('deadcode', 15, ['knip', '--no-progress']),
   {

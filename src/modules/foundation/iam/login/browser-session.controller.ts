@@ -17,7 +17,7 @@ const SESSION_DURATION = '12h';
 
 const shared = { tag: 'Login', internal: true } as const;
 
-/** Sessions of the console, whose token is in a cookie that scripts cannot read. */
+/** Sessions of the console, whose token is in a cookie that scripts cannot read (ADR 0070). */
 @Controller()
 export class BrowserSessionController {
   constructor(private readonly service: LoginService) {}
