@@ -2,6 +2,9 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { consolePath } from '../api/client';
 import { readClusterSearch, readClustersSearch } from '../features/clusters/clusters-search';
+import { readAccessSearch } from '../features/access/access-search';
+import { readAdminSearch } from '../features/admin/admin-search';
+import { readAuditSearch } from '../features/admin/audit-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
 import { ProblemPanel } from '../shared/problem-panel';
@@ -55,7 +58,71 @@ const cluster = createRoute({
   component: lazyRouteComponent(() => import('../features/clusters/cluster-screen'), 'ClusterScreen'),
 });
 
-const routeTree = root.addChildren([start, runs, run, clusters, cluster]);
+const access = createRoute({
+  getParentRoute: () => root,
+  path: '/access',
+  validateSearch: readAccessSearch,
+  component: lazyRouteComponent(() => import('../features/access/access-screen'), 'AccessScreen'),
+});
+
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  beforeLoad: () => {
+    // eslint-disable-next-line typescript/only-throw-error -- the router's way of leading on
+    throw redirect({ to: '/admin/users' });
+  },
+});
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/users',
+  validateSearch: readAdminSearch,
+  component: lazyRouteComponent(() => import('../features/admin/users-screen'), 'UsersScreen'),
+});
+
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/groups',
+  validateSearch: readAdminSearch,
+  component: lazyRouteComponent(() => import('../features/admin/groups-screen'), 'GroupsScreen'),
+});
+
+const secrets = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/secrets',
+  validateSearch: readAdminSearch,
+  component: lazyRouteComponent(() => import('../features/admin/secrets-screen'), 'SecretsScreen'),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/tokens',
+  validateSearch: readAdminSearch,
+  component: lazyRouteComponent(() => import('../features/admin/tokens-screen'), 'TokensScreen'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/audit',
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import('../features/admin/audit-screen'), 'AuditScreen'),
+});
+
+const routeTree = root.addChildren([
+  start,
+  runs,
+  run,
+  clusters,
+  cluster,
+  access,
+  admin,
+  users,
+  groups,
+  secrets,
+  tokens,
+  audit,
+]);
 
 /** Filters are plain parameters in the address; lists are separated by commas. */
 function searchText(search: Record<string, unknown>): string {

@@ -15,6 +15,8 @@ import styles from './shell.module.css';
 const NAVIGATION = [
   { to: '/runs', icon: 'runs', label: texts.nav.runs },
   { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
+  { to: '/access', icon: 'key', label: texts.nav.access },
+  { to: '/admin', icon: 'gear', label: texts.nav.admin },
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];
 
 /** The frame of every screen of a signed-in user. */

@@ -1,10 +1,13 @@
 import { Button } from '@mantine/core';
-import { ApiError } from 'managed-spark/core';
-import type { ReactNode } from 'react';
+import { ApiError, Forbidden } from 'managed-spark/core';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { CopyButton } from './copy-button';
 import { Icon } from './icons';
 import styles from './problem-panel.module.css';
 import { texts } from './texts';
+
+/** Loaded when somebody is refused, because most never see it. */
+const Refusal = lazy(async () => ({ default: (await import('./refusal')).Refusal }));
 
 interface ProblemPanelProps {
   error: unknown;
@@ -35,6 +38,11 @@ export function ProblemPanel({ error, title = texts.problem.title, onRetry }: Pr
               </>
             )}
           </dl>
+        )}
+        {problem instanceof Forbidden && (
+          <Suspense fallback={null}>
+            <Refusal error={problem} />
+          </Suspense>
         )}
         {onRetry && (
           <Button variant="default" onClick={onRetry}>

@@ -1,10 +1,13 @@
 /** All texts of the console, in one place for translation. Texts with values are functions. */
 export const texts = {
   product: 'Spark Platform',
+  close: 'Close',
   nav: {
     label: 'Main',
     runs: 'Runs',
     clusters: 'Clusters',
+    access: 'Access',
+    admin: 'Administration',
     docs: 'API documentation',
     skip: 'Skip to the content',
     find: 'Find or do…',

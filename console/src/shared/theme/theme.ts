@@ -1,4 +1,5 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import { texts } from '../texts';
 
 const FONT =
   'Inter, "Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Open Sans", sans-serif';
@@ -15,6 +16,9 @@ const accent: MantineColorsTuple = [
   '#2c3d98',
   '#202f7d',
 ];
+
+/** A button of a picture alone needs a name for screen readers. */
+const CLOSE = { 'aria-label': texts.close };
 
 export const theme = createTheme({
   primaryColor: 'accent',
@@ -33,6 +37,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs', fz: 'sm', fw: 500 } },
     TextInput: { defaultProps: { size: 'xs' } },
     Menu: { defaultProps: { shadow: 'md', offset: 6 } },
+    Modal: { defaultProps: { closeButtonProps: CLOSE } },
+    Drawer: { defaultProps: { closeButtonProps: CLOSE, overlayProps: { backgroundOpacity: 0.25 }, padding: 'lg' } },
   },
 });
 

@@ -1,0 +1,31 @@
+/** Texts of the parts that several screens use; the parts are loaded with them. */
+export const commonTexts = {
+  cancel: 'Cancel',
+  clear: 'Clear filters',
+  previous: 'Previous',
+  next: 'Next',
+  page: (page: string, pages: string) => `Page ${page} of ${pages}`,
+  total: (text: string, total: number) => `${text} ${total === 1 ? 'entry' : 'entries'}`,
+  none: '–',
+  actions: 'Actions',
+  refusal: {
+    title: 'Why can’t I?',
+    needs: 'Needed',
+    holds: 'You hold',
+    grants: 'Who can grant it',
+    permission: (permission: string, workspace: string) => `${permission} on ${workspace}`,
+    thisWorkspace: 'this workspace',
+    oneOf: (roles: readonly string[]) => roles.join(' or '),
+    nothing: 'nothing',
+    noRole: 'no role in this tenant',
+    direct: 'directly',
+    through: (groups: readonly string[]) => `through ${groups.join(', ')}`,
+    managers: 'Users with MANAGE on the workspace, and administrators of the tenant',
+    admins: 'Administrators of the tenant (role ADMIN)',
+    platform: 'Administrators of the platform (role PLATFORM ADMIN)',
+    more: (count: number) => `and ${count} more`,
+    ask: 'Copy a request',
+    request: (user: string, wanted: string, id: string) =>
+      `Please give ${user} ${wanted}. The request that was refused has the correlation id ${id}.`,
+  },
+} as const;
