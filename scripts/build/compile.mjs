@@ -7,7 +7,7 @@ const FOLDERS = ['src', 'libs'];
 /** Only tests use these sources. */
 const TEST_SOURCES = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
 /** Compiled sources read these at run time, so they are copied to the same place in dist. */
-const ASSETS = /\.(js|cjs|py|sh|yaml)$/;
+const ASSETS = /\.(js|cjs|json|py|sh|yaml)$/;
 /** The number of files that are read and written concurrently. */
 const AT_ONCE = 32;
 

@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
+import { showAnswers } from './answer-examples';
 import { assertDescribed } from './assert-described';
 import { EnumSchemas } from './enum-schemas';
 import { plainErrorResponse, sharedErrorName, sharedErrorResponses } from './error-responses';
+import { packageLicense } from './health/health.service';
 import { documentOperations } from './operation-document';
 import { TAGS } from './tags';
 
@@ -39,7 +41,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
     .addServer('/')
     .build();
-  const document = SwaggerModule.createDocument(app, { ...options, tags: [...TAGS] });
+  const document = SwaggerModule.createDocument(app, { ...options, info: withLicense(options.info), tags: [...TAGS] });
   // A preview has no router module, which adds the prefix otherwise.
   const paths = Object.entries<unknown>(document.paths).map(([path, item]): [string, unknown] => [
     withPrefix(path),
@@ -48,15 +50,17 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   const components = { ...document.components, responses: sharedErrorResponses() };
   const whole = { ...document, components, paths: Object.fromEntries(paths) };
   const enums = new EnumSchemas();
-  const complete = shareErrors(toOpenApi31(whole as unknown as Json, enums) as unknown as OpenAPIObject);
+  const complete = toOpenApi31(whole as unknown as Json, enums) as unknown as OpenAPIObject;
   const schemas = complete.components?.schemas ?? {};
   complete.components = { ...complete.components, schemas: sortedByName({ ...schemas, ...enums.schemas(schemas) }) };
+  showAnswers(complete);
+  shareErrors(complete);
   assertDescribed(complete);
   return complete;
 }
 
 /** Replaces the usual error responses of operations by references, so that each appears once in the document. */
-function shareErrors(document: OpenAPIObject): OpenAPIObject {
+function shareErrors(document: OpenAPIObject): void {
   for (const item of Object.values(document.paths)) {
     for (const { responses } of Object.values(item as Record<string, DocumentedOperation>)) {
       for (const [status, response] of Object.entries(responses ?? {})) {
@@ -65,7 +69,11 @@ function shareErrors(document: OpenAPIObject): OpenAPIObject {
       }
     }
   }
-  return document;
+}
+
+/** Names the license, and leaves out the contact, which package.json does not name. */
+function withLicense({ contact: _none, ...info }: OpenAPIObject['info']): OpenAPIObject['info'] {
+  return { ...info, license: { name: packageLicense() } };
 }
 
 function sortedByName<T>(entries: Record<string, T>): Record<string, T> {

@@ -5,6 +5,7 @@ import {
   ApiBody,
   ApiConsumes,
   ApiExcludeEndpoint,
+  ApiExtension,
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
@@ -72,6 +73,7 @@ function documentationOf(options: OperationOptions): MethodDecorator {
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
+    ...(options.protocol ? [ApiExtension('x-protocol', options.protocol), ApiExtension('x-sdk-exclude', true)] : []),
     ...(options.access.kind === 'public' || isForNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
     ...(options.binaryBody
       ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]

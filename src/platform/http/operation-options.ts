@@ -66,6 +66,8 @@ export interface OperationOptions {
   isLongRunning?: boolean;
   /** Accepts a WebSocket instead of sending a response; set by `@Upgrade`. */
   isUpgrade?: boolean;
+  /** Protocol of other clients that the operation speaks, so SDKs leave it out. */
+  protocol?: 'thrift';
   /** Left out of the document: the node agents' own API, and upgrades, which it cannot describe. */
   internal?: boolean;
 }

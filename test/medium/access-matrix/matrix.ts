@@ -11,6 +11,7 @@ import { TenantSecretsService } from '../../../src/modules/foundation/secrets/te
 import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/kernel/logging/logger';
 import { MEMORY_S3_KEYS, MemoryS3 } from '../harness/memory-s3';
+import { observeAnswers } from '../harness/observed-answers';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
 import { type Answer, problemsOf } from './answer-checks';
 import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
@@ -119,6 +120,7 @@ export class AccessMatrix {
     });
     await prepare(config);
     const app = await createApi({ preview: false, http: config.http });
+    app.use(observeAnswers);
     app.useLogger(new NestLogger(createLogger('matrix', 'fatal')));
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;

@@ -19,6 +19,7 @@ import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
 import { PgListener, type NotificationChannel } from '../../../src/platform/kernel/notifications/pg-listener';
+import { observeAnswers } from './observed-answers';
 import { createTestDatabase, plannedTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
 export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
@@ -110,6 +111,7 @@ export class TestApi {
 
   static async wholeApp(config: Config, more: readonly Type[]): Promise<INestApplication> {
     const app = await createApi({ preview: false, http: config.http, more });
+    app.use(observeAnswers);
     app.useLogger(false);
     return app;
   }

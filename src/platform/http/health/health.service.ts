@@ -13,9 +13,18 @@ const CHECK_TIMEOUT_MS = 2000;
 
 /** Returns the version in the nearest package.json above this file, in a build or in the sources. */
 export function packageVersion(): string {
+  return packageFacts().version;
+}
+
+/** Returns the license that package.json names. */
+export function packageLicense(): string {
+  return packageFacts().license;
+}
+
+function packageFacts(): { version: string; license: string } {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
-  return parseTrusted<{ version: string }>(readFileSync(join(folder, 'package.json'), 'utf8')).version;
+  return parseTrusted(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 interface Dependencies {

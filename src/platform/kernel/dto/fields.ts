@@ -36,6 +36,8 @@ export interface FieldOptions {
   description?: string;
   example?: unknown;
   default?: unknown;
+  /** True for an older name, which clients should not send any more. */
+  deprecated?: boolean;
 }
 
 interface NumberOptions extends FieldOptions {
@@ -91,6 +93,7 @@ function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldSh
     ...(nullable ? { nullable: true } : {}),
     ...(options.example === undefined ? {} : { example: options.example }),
     ...(options.default === undefined ? {} : { default: options.default }),
+    ...(options.deprecated ? { deprecated: true } : {}),
   };
   const validate = ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {});
   return (target, key) => {

@@ -9,10 +9,10 @@ export const RUN_RESOURCES = nameEnum('RunKind', ['job', 'notebook'], 'As what a
 export type RunResource = (typeof RUN_RESOURCES)[number];
 
 const LANGUAGE_MEANINGS = {
-  RAW_SCALA: 'the Scala code of `job_rawScalaCode`',
+  RAW_SCALA: 'the Scala code of `rawScalaCode`',
   Jar: 'a class of a jar file',
   Python3: 'a Python script',
-  SQL: 'the SQL statements of `job_rawScalaCode`',
+  SQL: 'the SQL statements of `rawScalaCode`',
   THRIFT_SQL: 'a server for SQL clients',
   PLATFORM_FUNCTIONS: 'a Python function that answers calls',
 };

@@ -32,6 +32,7 @@ export class ThriftSqlController {
     errors: [409],
     binaryBody: true,
     bodyType: THRIFT,
+    protocol: 'thrift',
     maxBodyBytes: MAX_MESSAGE_BYTES,
     acceptsBasicAuth: true,
     auditsOnlyRefusals: true,

@@ -177,16 +177,32 @@ class JobConfBody extends JobSettings {
     description: 'Name of the cluster on which the configuration runs, instead of its id',
   })
   cluster_name?: string;
-  @Field.text({ ...text, description: 'Older name of class_name, which wins if both are sent; null like there' })
+  @Field.text({
+    ...text,
+    deprecated: true,
+    description: 'Older name of class_name, which wins if both are sent; null like there',
+  })
   job_class_name?: string | null;
-  @Field.text({ ...text, description: 'Older name of command, which wins if both are sent; null like there' })
+  @Field.text({
+    ...text,
+    deprecated: true,
+    description: 'Older name of command, which wins if both are sent; null like there',
+  })
   job_command?: string | null;
-  @Field.text({ ...text, description: 'Older name of arguments, which wins if both are sent; null like there' })
+  @Field.text({
+    ...text,
+    deprecated: true,
+    description: 'Older name of arguments, which wins if both are sent; null like there',
+  })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
   })
   job_arguments?: string | null;
-  @Field.text({ ...text, description: 'Older name of rawScalaCode, which wins if both are sent; null like there' })
+  @Field.text({
+    ...text,
+    deprecated: true,
+    description: 'Older name of rawScalaCode, which wins if both are sent; null like there',
+  })
   job_rawScalaCode?: string | null;
 }
 
