@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from '../harness/free-port';
-import { startCluster } from './harness/estate';
+import { prepareAsQuickstart } from './harness/as-quickstart';
 import { guidePages, runGuide } from './harness/guide';
 import { SharedPlatform } from './harness/shared-platform';
 
@@ -36,24 +36,6 @@ describe('the guides', () => {
 
   (hasCurl ? it : it.skip).each(guidePages())('run as they are written: %s', (page) => runGuide(page, folder, env));
 });
-
-/** Creates the workspace and the cluster of the quickstart's demo, and writes the file that the guides read first. */
-async function prepareAsQuickstart(platform: SharedPlatform, clientFile: string): Promise<void> {
-  const { associate, describeCluster, makeWorkspace, readLookups } = await import('../../scripts/demo/demo.mjs');
-  const { Session } = await import('../../scripts/demo/session.mjs');
-  const { writeClientFile } = await import('../../scripts/demo/client-file.mjs');
-  const { javaHome, sparkHome, sparkVersion } = platform.runtime;
-  const admin = await platform.admin();
-  const session = new Session({ baseUrl: platform.baseUrl });
-  session.token = admin.currentToken;
-  const lookups = await readLookups(session, sparkVersion);
-  const clusterId = await describeCluster(session, lookups, { sparkVersion, productName: 'PLATFORM' });
-  const workspaceId = await makeWorkspace(session);
-  await associate(session, { workspaceId, clusterId });
-  await startCluster(admin, clusterId);
-  const { username } = platform;
-  await writeClientFile(clientFile, session, { username, workspaceId, clusterId, javaHome, sparkHome });
-}
 
 /** Returns the environment of a reader: the programs that the pages require, a bucket, and a free port for the metastore. */
 async function environment(): Promise<NodeJS.ProcessEnv> {
