@@ -106,7 +106,10 @@ function UserMenu({ user }: { user: UserInfo }): ReactNode {
   return (
     <Menu position="top-start" width={220}>
       <Menu.Target>
-        <UnstyledButton className={styles['user']} aria-label={`${texts.session.account}: ${user.username}`}>
+        <UnstyledButton
+          className={styles['user']}
+          aria-label={`${texts.session.account}: ${user.display_name ?? user.username}`}
+        >
           <span className={styles['avatar']} data-letter={user.username.slice(0, 1).toUpperCase()} />
           <span className={styles['ellipsis']}>{user.display_name ?? user.username}</span>
           <Icon name="selector" size={14} />

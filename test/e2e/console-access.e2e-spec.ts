@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../harness/chromium';
+import { createUser, PASSWORD } from './harness/people';
+import { SharedPlatform } from './harness/shared-platform';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const MARKUP = '<img src=x onerror="window.hacked=true">';
+
+let platform: SharedPlatform;
+let browser: Browser;
+let workspaceId: number;
+let anaId: number;
+
+beforeAll(async () => {
+  platform = await SharedPlatform.join('e2e', 'console-access');
+  const admin = await platform.admin();
+  ({ workspace_id: workspaceId } = await admin.post('/workspace', { name: 'ledger', description: MARKUP }));
+  anaId = await createUser(platform, 'access-ana', 'USER', [platform.tenantId]);
+  await createUser(platform, 'access-ben', 'USER', [platform.tenantId]);
+  await platform.sql('UPDATE users SET display_name = $1 WHERE user_id = $2', [MARKUP, anaId]);
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await platform?.close();
+});
+
+async function logIn(username: string): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${platform.baseUrl}/console/`);
+  await page.getByLabel('User name').fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  return page;
+}
+
+const open = (page: Page, path: string) => page.goto(`${platform.baseUrl}/console/${path}`);
+
+/** Returns what axe finds on the page as it is now. */
+async function violationsOn(page: Page): Promise<string[]> {
+  // Drawers and dialogs are measured when they have stopped moving.
+  await page.waitForFunction('document.getAnimations().every((animation) => animation.playState !== "running")');
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
+  );
+}
+
+// Real: the platform, PostgreSQL and a browser. Nothing is left out.
+describe('an administrator in the console', () => {
+  it('grants a permission, and sees what the user may do and why', async () => {
+    const page = await logIn(platform.username);
+    await open(page, `access?workspace=${workspaceId}`);
+    await page.getByRole('button', { name: 'Grant access' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByPlaceholder('Type a part of the name').fill('access-a');
+    await page.getByRole('option', { name: 'access-ana' }).click();
+    await dialog.getByRole('button', { name: 'Grant access' }).click();
+    const drawer = page.getByRole('dialog', { name: 'access-ana' });
+    await drawer.getByText('Sees files, jobs and their logs').waitFor();
+    expect(await drawer.innerText()).toMatch(/VIEW\s+Directly\s+granted by console-access-admin/);
+    expect(await violationsOn(page)).toEqual([]);
+    await page.close();
+  });
+
+  it('shows names with markup as text', async () => {
+    const page = await logIn(platform.username);
+    await open(page, 'admin/users?q=access-ana');
+    await page.getByText(MARKUP).waitFor();
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await violationsOn(page)).toEqual([]);
+    await page.close();
+  });
+});
+
+describe('a user in the console', () => {
+  it('is refused, reads why and who can help, and an administrator finds the request in the audit log', async () => {
+    const admin = await logIn(platform.username);
+    const page = await logIn('access-ana');
+    await open(page, `access?workspace=${workspaceId}&holder=${anaId}`);
+    await page.getByRole('radiogroup', { name: 'Held directly' }).getByText('EDIT').click();
+    const why = page.getByRole('region', { name: 'Why can’t I?' });
+    await why.getByText('MANAGE on ledger').waitFor();
+    expect(await why.innerText()).toMatch(/You hold\s+VIEW directly/);
+    expect(await violationsOn(page)).toEqual([]);
+    const alert = await page.getByRole('alert').innerText();
+    const [, correlationId = ''] = /Correlation id\s+(\S+)/.exec(alert) ?? [];
+
+    await open(admin, `admin/audit?correlation=${correlationId}`);
+    await admin.getByRole('button', { name: 'assignWorkspaceUserPermission' }).click();
+    const event = admin.getByRole('dialog');
+    await event.getByText('WORKSPACE.PERMISSION_REQUIRED').waitFor();
+    expect(await event.innerText()).toContain('access-ana');
+    expect(await violationsOn(admin)).toEqual([]);
+    await Promise.all([admin.close(), page.close()]);
+  });
+
+  it('reads which role a screen needs', async () => {
+    const page = await logIn('access-ben');
+    await open(page, 'admin/users');
+    const why = page.getByRole('region', { name: 'Why can’t I?' });
+    await why.getByText('Administrators of the tenant').waitFor();
+    expect(await why.innerText()).toMatch(/You hold\s+USER/);
+    await page.close();
+  });
+});
