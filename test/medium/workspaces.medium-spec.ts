@@ -96,6 +96,17 @@ describe('workspaces', () => {
       expect(body.data).toMatchObject([{ full_file_path: 'a/b/file' }]);
     });
 
+    it('do not replace a file that was changed after it was read, or is gone', async () => {
+      const file = await upload('path=edited.py');
+      const since = (version: string) => `path=edited.py&overwrite=true&unchanged_since=${version}`;
+      const first = await upload(since(file.body.last_update_date));
+      expect(first.status).toBe(200);
+      expect(refusal(await upload(since(file.body.last_update_date)))).toEqual([409, 'FILE.CHANGED']);
+      expect((await upload(since(first.body.last_update_date))).status).toBe(200);
+      expect((await caller.call('DELETE', `/workspace/file?${workspace}&file_path=edited.py`)).status).toBe(201);
+      expect(refusal(await upload(since(first.body.last_update_date)))).toEqual([409, 'FILE.CHANGED']);
+    });
+
     it('do not replace a file by a directory, nor a directory by a file', async () => {
       await upload('path=file');
       await upload('path=directory&is_dir=true');

@@ -74,7 +74,7 @@ export class WorkspaceFilesController {
     id: 'uploadWorkspaceFile',
     summary: 'Upload a file or create a directory',
     description:
-      'Stores the body as a file, at `path` below `target_dir`; missing parent directories are created. An existing file is refused with 409 unless `overwrite` is true. With `is_dir`, a directory is created and the request has no body. The workspace must be enabled. An upload that is interrupted, or is of another size than announced, leaves nothing.',
+      'Stores the body as a file, at `path` below `target_dir`; missing parent directories are created. An existing file is refused with 409 unless `overwrite` is true. With `unchanged_since`, a file that somebody has changed or deleted since then is refused with 409 as well, so that no edit is lost. With `is_dir`, a directory is created and the request has no body. The workspace must be enabled. An upload that is interrupted, or is of another size than announced, leaves nothing.',
     tag,
     access: edit,
     response: Responses.one(WorkspaceFileWrite),

@@ -44,6 +44,14 @@ const MAX_ENTRIES = 100_000;
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** Where an upload goes, and what it may replace. */
+interface UploadTarget {
+  path: string;
+  overwrite: boolean;
+  /** A file that has changed after this time is not replaced. */
+  unchangedSince?: Date | undefined;
+}
+
 /** Files of workspaces: rows in the database, bytes in the blob store. */
 @Injectable()
 export class WorkspaceFilesService {
@@ -95,7 +103,8 @@ export class WorkspaceFilesService {
   async upload(scope: WorkspaceScope, query: UploadQuery, upload: Upload): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
     if (query.is_dir) return this.makeDirectory(scope, path, query.overwrite);
-    return this.slots.run(scope.tenantId, () => this.receive(scope, { path, overwrite: query.overwrite }, upload));
+    const target = { path, overwrite: query.overwrite, unchangedSince: query.unchanged_since };
+    return this.slots.run(scope.tenantId, () => this.receive(scope, target, upload));
   }
 
   /**
@@ -103,18 +112,14 @@ export class WorkspaceFilesService {
    * size or over the quota leaves neither. If the size is announced, one that is too large is refused before the first
    * byte, otherwise as soon as its size shows.
    */
-  private async receive(
-    scope: WorkspaceScope,
-    { path, overwrite }: { path: string; overwrite: boolean },
-    upload: Upload,
-  ): Promise<WorkspaceFileWrite> {
+  private async receive(scope: WorkspaceScope, target: UploadTarget, upload: Upload): Promise<WorkspaceFileWrite> {
     if (await this.transactions.isRepeated()) {
       await this.bodyOf(upload).compare();
       return this.transactions.repeat();
     }
     const { existing, used } = await this.transactions.read(async (tx) => {
       // The row is not locked here. It is checked again when the file is kept.
-      const existing = await this.assertWritable(tx, scope.workspace, path, overwrite, false);
+      const existing = await this.assertWritable(tx, scope.workspace, target, false);
       const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
       return { existing, used: bytes - sizeOf(existing) };
     });
@@ -129,7 +134,7 @@ export class WorkspaceFilesService {
       const body = this.bodyOf(upload, (receivedBytes) => claim.reserve(receivedBytes));
       const blob = await this.store(body, expected);
       body.addToIdempotency();
-      const kept = await this.keepUpload(scope, { path, overwrite, existing }, blob);
+      const kept = await this.keepUpload(scope, { ...target, existing }, blob);
       grownBy = kept.grownBy;
       return kept.answer;
     } finally {
@@ -143,7 +148,7 @@ export class WorkspaceFilesService {
    */
   private async keepUpload(
     scope: WorkspaceScope,
-    { path, overwrite, existing }: { path: string; overwrite: boolean; existing: WorkspaceFileRow | null },
+    { existing, ...target }: UploadTarget & { existing: WorkspaceFileRow | null },
     blob: StoredBlob,
   ): Promise<{ answer: WorkspaceFileWrite; grownBy: number }> {
     let isUsed = false;
@@ -155,9 +160,9 @@ export class WorkspaceFilesService {
       const answer = await this.transactions.run(async (tx) => {
         isUsed = false;
         const { bytes } = await this.lock(tx, scope.workspace);
-        replaced = await this.assertWritable(tx, scope.workspace, path, overwrite);
+        replaced = await this.assertWritable(tx, scope.workspace, target);
         this.quota.assertWithinQuota(bytes - sizeOf(replaced) + blob.size);
-        const row = await this.put(tx, scope, path, { blob, replaced });
+        const row = await this.put(tx, scope, target.path, { blob, replaced });
         if (applyUpload && replaced?.workspace_file_id === existing?.workspace_file_id) await applyUpload(tx);
         else if (replaced) await this.uses.assertUnused(tx, replaced);
         unused = await this.repository.unusedBlobs(tx, blobKeyOf(replaced));
@@ -218,7 +223,7 @@ export class WorkspaceFilesService {
     path: string,
     blob: StoredBlob,
   ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
-    const replaced = await this.assertWritable(tx, scope.workspace, path, true);
+    const replaced = await this.assertWritable(tx, scope.workspace, { path, overwrite: true });
     const { bytes } = await this.repository.totals(tx, scope.workspace.workspaceId);
     this.quota.assertWithinQuota(bytes - sizeOf(replaced) + blob.size);
     const file = await this.put(tx, scope, path, { blob, replaced });
@@ -347,8 +352,7 @@ export class WorkspaceFilesService {
   private async assertWritable(
     tx: Tx,
     workspace: WorkspaceContext,
-    path: string,
-    overwrite: boolean,
+    { path, overwrite, unchangedSince }: UploadTarget,
     isLocked = true,
   ): Promise<WorkspaceFileRow | null> {
     if (!workspace.active) {
@@ -358,6 +362,13 @@ export class WorkspaceFilesService {
     if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
     if (existing && !overwrite)
       throw conflict('FILE.EXISTS', `"${path}" already exists. Send overwrite=true to replace it.`);
+    if (unchangedSince && (existing?.last_update_date.getTime() ?? Infinity) > unchangedSince.getTime()) {
+      const change = existing ? 'changed' : 'deleted or moved';
+      throw conflict(
+        'FILE.CHANGED',
+        `Somebody has ${change} "${path}" since then. Read it again before you replace it.`,
+      );
+    }
     return existing;
   }
 

@@ -29,6 +29,10 @@ export class UploadQuery extends RecordSelectorQuery('workspace') {
   overwrite: boolean = false;
   @Param.boolean({ default: false, description: 'true creates a directory; the request has no body' }) is_dir: boolean =
     false;
+  @Param.timestamp({
+    description: 'The last_update_date of the file as you read it; a file that was changed since is not replaced',
+  })
+  unchanged_since?: Date;
 }
 
 export class RenameFileQuery extends WorkspaceFileSelector {
