@@ -7,6 +7,12 @@ import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
+import {
+  readFileSearch,
+  readJobSearch,
+  readWorkspaceSearch,
+  readWorkspacesSearch,
+} from '../features/workspaces/workspaces-search';
 import { ProblemPanel } from '../shared/problem-panel';
 import { texts } from '../shared/texts';
 import { Root } from './root';
@@ -109,12 +115,64 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('../features/admin/audit-screen'), 'AuditScreen'),
 });
 
+const inWorkspace = {
+  parse: ({ workspaceId }: { workspaceId: string }) => ({ workspaceId: Number(workspaceId) }),
+  stringify: ({ workspaceId }: { workspaceId: number }) => ({ workspaceId: String(workspaceId) }),
+};
+
+const workspaces = createRoute({
+  getParentRoute: () => root,
+  path: '/workspaces',
+  validateSearch: readWorkspacesSearch,
+  component: lazyRouteComponent(() => import('../features/workspaces/workspaces-screen'), 'WorkspacesScreen'),
+});
+
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: '/workspaces/$workspaceId',
+  params: inWorkspace,
+  validateSearch: readWorkspaceSearch,
+  component: lazyRouteComponent(() => import('../features/workspaces/workspace-screen'), 'WorkspaceScreen'),
+});
+
+const file = createRoute({
+  getParentRoute: () => root,
+  path: '/workspaces/$workspaceId/file',
+  params: inWorkspace,
+  validateSearch: readFileSearch,
+  component: lazyRouteComponent(() => import('../features/workspaces/file-screen'), 'FileScreen'),
+});
+
+const newJob = createRoute({
+  getParentRoute: () => root,
+  path: '/workspaces/$workspaceId/jobs/new',
+  params: inWorkspace,
+  validateSearch: readFileSearch,
+  component: lazyRouteComponent(() => import('../features/workspaces/job-screen'), 'NewJobScreen'),
+});
+
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/workspaces/$workspaceId/jobs/$jobId',
+  params: {
+    parse: ({ workspaceId, jobId }) => ({ workspaceId: Number(workspaceId), jobId: Number(jobId) }),
+    stringify: ({ workspaceId, jobId }) => ({ workspaceId: String(workspaceId), jobId: String(jobId) }),
+  },
+  validateSearch: readJobSearch,
+  component: lazyRouteComponent(() => import('../features/workspaces/job-screen'), 'JobScreen'),
+});
+
 const routeTree = root.addChildren([
   start,
   runs,
   run,
   clusters,
   cluster,
+  workspaces,
+  workspace,
+  file,
+  newJob,
+  job,
   access,
   admin,
   users,

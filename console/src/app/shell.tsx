@@ -4,6 +4,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { UserInfo } from 'managed-spark/types';
 import { apiUrl } from '../api/client';
+import { PaletteButton } from '../features/palette/palette-button';
 import { chooseTenant, logOut, tenantsQuery } from '../features/session/session-api';
 import { TenantScreen } from '../features/session/tenant-screen';
 import { Icon, type IconName } from '../shared/icons';
@@ -15,6 +16,7 @@ import styles from './shell.module.css';
 const NAVIGATION = [
   { to: '/runs', icon: 'runs', label: texts.nav.runs },
   { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
+  { to: '/workspaces', icon: 'folder', label: texts.nav.workspaces },
   { to: '/access', icon: 'key', label: texts.nav.access },
   { to: '/admin', icon: 'gear', label: texts.nav.admin },
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];
@@ -32,6 +34,7 @@ export function Shell({ user }: { user: UserInfo }): ReactNode {
           {texts.product}
         </div>
         <TenantMenu selected={user.tenant_id} />
+        <PaletteButton screens={NAVIGATION} />
         <ul className={styles['links']}>
           {NAVIGATION.map(({ to, icon, label }) => (
             <li key={to}>

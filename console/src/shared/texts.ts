@@ -1,3 +1,5 @@
+import { workspaceTexts } from './workspace-texts';
+
 /** All texts of the console, in one place for translation. Texts with values are functions. */
 export const texts = {
   product: 'Spark Platform',
@@ -6,11 +8,22 @@ export const texts = {
     label: 'Main',
     runs: 'Runs',
     clusters: 'Clusters',
+    workspaces: 'Workspaces',
     access: 'Access',
     admin: 'Administration',
     docs: 'API documentation',
     skip: 'Skip to the content',
     find: 'Find or do…',
+  },
+  palette: {
+    label: 'Find or do',
+    key: 'Ctrl K',
+    placeholder: 'Screens, runs, workspaces and clusters, by name or id',
+    nothing: 'Nothing has this name or id',
+    screens: 'Go to',
+    runs: 'Recent runs',
+    workspaces: 'Workspaces',
+    clusters: 'Clusters',
   },
   theme: { label: 'Appearance', auto: 'System', light: 'Light', dark: 'Dark' },
   session: {
@@ -260,6 +273,7 @@ export const texts = {
     filteredHint: 'Remove a filter, or search for another name.',
     emptyExample: 'workspace = Client().workspace("demo")\nrun = workspace.run("job.py", cluster="demo")',
   },
+  workspaces: workspaceTexts,
 } as const;
 
 export function number(value: number): string {

@@ -1,0 +1,54 @@
+import { ActionIcon, Button, Menu } from '@mantine/core';
+import type { WorkspaceFileRead } from 'managed-spark/types';
+import type { ReactNode } from 'react';
+import { Icon } from '../../shared/icons';
+import { texts } from '../../shared/texts';
+import type { AskedOfFile } from './file-question';
+import { downloadUrl } from './files-api';
+import { languageOf } from './job-fields';
+import { cleanPath } from './paths';
+import styles from './workspaces.module.css';
+
+interface FileActionsProps {
+  workspaceId: number;
+  file: WorkspaceFileRead;
+  ask: (asked: AskedOfFile) => void;
+}
+
+/** The actions of a file. A program has a button of its own for its run. */
+export function FileActions({ workspaceId, file, ask }: FileActionsProps): ReactNode {
+  const t = texts.workspaces.files;
+  const path = cleanPath(file.full_file_path);
+  return (
+    <span className={`${styles['rowActions']} ${styles['above']}`}>
+      {!file.is_dir && languageOf(path) && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          leftSection={<Icon name="play" size={12} />}
+          aria-label={texts.workspaces.runFile.title(file.file_name)}
+          onClick={() => ask({ what: 'run', path })}
+        >
+          {t.run}
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={t.actions(file.file_name)}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component="a" href={downloadUrl(workspaceId, path)} download>
+            {file.is_dir ? t.downloadZip : t.download}
+          </Menu.Item>
+          <Menu.Item onClick={() => ask({ what: 'move', path })}>{t.move}</Menu.Item>
+          <Menu.Divider />
+          <Menu.Item color="red" onClick={() => ask({ what: 'delete', path, isFolder: file.is_dir })}>
+            {t.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </span>
+  );
+}

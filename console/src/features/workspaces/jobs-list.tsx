@@ -1,0 +1,126 @@
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { JobConfListItem } from 'managed-spark/types';
+import { type ReactNode, useMemo } from 'react';
+import { type Column, DataTable } from '../../shared/data-table';
+import { EmptyState } from '../../shared/empty-state';
+import { Icon } from '../../shared/icons';
+import { ProblemPanel } from '../../shared/problem-panel';
+import { StateBadge } from '../../shared/state-badge';
+import { texts } from '../../shared/texts';
+import { RelativeTime, useNow } from '../../shared/time';
+import { LANGUAGES } from './job-fields';
+import { jobsQuery } from './jobs-api';
+import { readWorkspaceSearch } from './workspaces-search';
+import styles from './workspaces.module.css';
+
+const t = texts.workspaces.jobs;
+
+/** The jobs of a workspace: what can run, on which cluster, and how the last run ended. */
+export function JobsList({ workspaceId }: { workspaceId: number }): ReactNode {
+  const { q = '' } = useSearch({ from: '/workspaces/$workspaceId' });
+  const navigate = useNavigate({ from: '/workspaces/$workspaceId' });
+  const now = useNow(10_000);
+  const { data: all, error, refetch } = useQuery({ ...jobsQuery(workspaceId), refetchInterval: 5_000 });
+  const rows = useMemo(() => all?.filter(({ name }) => name.includes(q.toLowerCase())), [all, q]);
+  const columns = useMemo(() => columnsAt(now, workspaceId), [now, workspaceId]);
+  const create = (
+    <Button
+      leftSection={<Icon name="plus" size={14} />}
+      onClick={() => void navigate({ to: '/workspaces/$workspaceId/jobs/new', params: { workspaceId } })}
+    >
+      {t.create}
+    </Button>
+  );
+  return (
+    <>
+      <div className={styles['bar']} role="search">
+        <TextInput
+          className={styles['search']}
+          aria-label={t.search}
+          placeholder={t.search}
+          leftSection={<Icon name="search" />}
+          value={q}
+          onChange={({ currentTarget: { value } }) =>
+            void navigate({ search: (before) => readWorkspaceSearch({ ...before, q: value }), replace: true })
+          }
+        />
+        {create}
+      </div>
+      {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
+      {rows?.length === 0 && (
+        <EmptyState
+          icon={q === '' ? 'jobs' : 'search'}
+          title={q === '' ? t.none : t.noneFound}
+          hint={q === '' ? t.noneHint : t.noneFoundHint}
+        />
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable label={t.label} columns={columns} rows={rows} keyOf={({ job_conf_id: id }) => id} />
+      )}
+    </>
+  );
+}
+
+function columnsAt(now: number, workspaceId: number): Column<JobConfListItem>[] {
+  return [
+    {
+      id: 'name',
+      header: t.columns.name,
+      width: 'minmax(200px, 1.6fr)',
+      cell: ({ job_conf_id: jobId, name }) => (
+        <Link to="/workspaces/$workspaceId/jobs/$jobId" params={{ workspaceId, jobId }} className={styles['name']}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: 'program',
+      header: t.columns.program,
+      width: 'minmax(160px, 1.4fr)',
+      cell: (job) => <span className={styles['soft']}>{programOf(job)}</span>,
+    },
+    {
+      id: 'type',
+      header: t.columns.type,
+      width: '130px',
+      cell: ({ spark_job_type: { language } }) => <span className={styles['soft']}>{typeText(language)}</span>,
+    },
+    {
+      id: 'cluster',
+      header: t.columns.cluster,
+      width: 'minmax(100px, 1fr)',
+      cell: ({ cluster_info: { name } }) => <span className={styles['soft']}>{name}</span>,
+    },
+    {
+      id: 'last',
+      header: t.columns.last,
+      width: '150px',
+      cell: ({ last_job_run: last }) =>
+        last ? (
+          <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId: last.job_id }} className={styles['above']}>
+            <StateBadge state={last.job_status} />
+          </Link>
+        ) : (
+          <span className={styles['faint']}>{t.neverRun}</span>
+        ),
+    },
+    {
+      id: 'changed',
+      header: t.columns.changed,
+      width: '110px',
+      align: 'end',
+      cell: ({ last_update_date: at }) => <RelativeTime at={at} now={now} />,
+    },
+  ];
+}
+
+function programOf({ command, rawScalaCode: code, platform_functions_script_path: script }: JobConfListItem): string {
+  return command ?? script ?? code?.trim().split('\n')[0] ?? '';
+}
+
+export function typeText(language: string): string {
+  const known = LANGUAGES.find((one) => one === language);
+  return known ? texts.workspaces.job.types[known] : language;
+}

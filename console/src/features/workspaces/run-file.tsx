@@ -1,0 +1,164 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { ClusterRead, JobConfListItem } from 'managed-spark/types';
+import { type ReactNode, useState } from 'react';
+import { stateLook } from '../../shared/state-badge';
+import { texts } from '../../shared/texts';
+import { jobsQuery, runFile } from './jobs-api';
+import { languageOf, recordsText } from './job-fields';
+import { cleanPath, nameOf, recordNameOf } from './paths';
+import { Question } from './question';
+import { usableClustersQuery } from './workspaces-api';
+import styles from './workspaces.module.css';
+
+interface RunFileProps {
+  workspaceId: number;
+  path: string;
+  onClose: () => void;
+}
+
+const NEW = 'new';
+
+/** Runs a file: by the job that ran it before, or by a new one. */
+export function RunFile({ workspaceId, path, onClose }: RunFileProps): ReactNode {
+  const { data: clusters, error: failed } = useQuery(usableClustersQuery);
+  const { data: all } = useQuery(jobsQuery(workspaceId));
+  if (failed) throw failed;
+  if (!clusters || !all) return null;
+  return (
+    <RunFileForm
+      workspaceId={workspaceId}
+      path={path}
+      clusters={clusters}
+      names={new Set(all.map(({ name }) => name))}
+      jobs={all.filter((job) => runs(job, path))}
+      onClose={onClose}
+    />
+  );
+}
+
+interface RunFileFormProps extends RunFileProps {
+  clusters: readonly ClusterRead[];
+  /** Names of jobs that are taken. */
+  names: ReadonlySet<string>;
+  /** Jobs that run the file already. */
+  jobs: readonly JobConfListItem[];
+}
+
+function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunFileFormProps): ReactNode {
+  const t = texts.workspaces.runFile;
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const language = languageOf(path) ?? 'Python3';
+  const [latest] = jobs;
+  const [chosen, setChosen] = useState(idOf(latest?.job_conf_id) ?? NEW);
+  const job = jobs.find(({ job_conf_id: id }) => String(id) === chosen) ?? null;
+  const [name, setName] = useState(() => freeName(recordNameOf(nameOf(path)), names));
+  const [cluster, setCluster] = useState(idOf(clusters[0]?.cluster_id));
+  const [given, setGiven] = useState(latest?.arguments ?? '');
+  const act = async () => {
+    const runId = await runFile({
+      ...{ workspaceId, path, language, job, name: name.trim() },
+      ...{ clusterId: Number(cluster), arguments: given.trim() },
+    });
+    void queries.invalidateQueries({ queryKey: ['jobs', workspaceId] });
+    await navigate({ to: '/runs/$workspaceId/$runId', params: { workspaceId, runId } });
+  };
+  // The main class of a jar has its place in the whole form.
+  const canBeMade = language !== 'Jar' && cluster !== null && name.trim() !== '';
+  return (
+    <Question
+      title={t.title(nameOf(path))}
+      confirm={t.submit}
+      isReady={job !== null || canBeMade}
+      aside={
+        <Link to="/workspaces/$workspaceId/jobs/new" params={{ workspaceId }} search={{ path }}>
+          {t.more}
+        </Link>
+      }
+      act={act}
+      onClose={onClose}
+    >
+      <JobSelect jobs={jobs} value={chosen} onChange={setChosen} />
+      {job === null && <ClusterSelect clusters={clusters} value={cluster} onChange={setCluster} />}
+      {!recordsText(language) && (
+        <TextInput
+          label={t.arguments}
+          description={t.argumentsHint}
+          value={given}
+          onChange={({ currentTarget: { value } }) => setGiven(value)}
+          data-autofocus
+        />
+      )}
+      {job === null && (
+        <TextInput label={t.jobName} value={name} onChange={({ currentTarget: { value } }) => setName(value)} />
+      )}
+      {recordsText(language) && <p className={styles['soft']}>{t.copied}</p>}
+    </Question>
+  );
+}
+
+interface JobSelectProps {
+  jobs: readonly JobConfListItem[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function JobSelect({ jobs, value, onChange }: JobSelectProps): ReactNode {
+  const t = texts.workspaces.runFile;
+  if (jobs.length === 0) return null;
+  return (
+    <Select
+      label={t.job}
+      allowDeselect={false}
+      data={[
+        ...jobs.map(({ job_conf_id: id, name: label }) => ({ value: String(id), label })),
+        { value: NEW, label: t.newJob },
+      ]}
+      value={value}
+      onChange={(chosen) => onChange(chosen ?? NEW)}
+    />
+  );
+}
+
+interface ClusterSelectProps {
+  clusters: readonly ClusterRead[];
+  value: string | null;
+  error?: string | undefined;
+  onChange: (value: string | null) => void;
+}
+
+export function ClusterSelect({ clusters, value, error, onChange }: ClusterSelectProps): ReactNode {
+  const t = texts.workspaces.runFile;
+  return (
+    <Select
+      label={t.cluster}
+      description={clusters.length === 0 ? t.noCluster : t.clusterHint}
+      allowDeselect={false}
+      searchable={clusters.length > 8}
+      limit={200}
+      data={clusters.map(({ cluster_id: id, name, cluster_status: status }) => ({
+        value: String(id),
+        label: `${name} · ${stateLook(status, 'cluster').label}`,
+      }))}
+      value={value}
+      error={error}
+      onChange={onChange}
+    />
+  );
+}
+
+function idOf(id: number | undefined): string | null {
+  return id === undefined ? null : String(id);
+}
+
+function runs({ command, extra_info: extra }: JobConfListItem, path: string): boolean {
+  return cleanPath(command ?? '') === path || (command === null && extra?.['file'] === path);
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name;
+  for (let count = 2; taken.has(free); count += 1) free = `${name.slice(0, 60)}-${count}`;
+  return free;
+}
