@@ -65,6 +65,7 @@ const PYTHON_SCOPES = {
   go: 'excluded',
   'python-sdk': 'excluded',
   frames: 'excluded',
+  airflow: 'excluded',
   uv: 'excluded',
 };
 

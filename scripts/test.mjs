@@ -123,8 +123,11 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime'],
-    action: (step) =>
-      step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build']),
+    action: (step) => {
+      const long = /** @type {Need[]} */ (step.run.long ? ['airflow'] : []);
+      const needs = /** @type {Need[]} */ (['services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build']);
+      return step.jest('e2e', ['--maxWorkers=2'], [...needs, ...long]);
+    },
   },
   {
     name: 'attacks',

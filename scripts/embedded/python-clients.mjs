@@ -24,6 +24,14 @@ export async function preparePythonSdk(runtimeDir, runtime, options) {
 }
 
 /**
+ * Installs Airflow, and what the Python SDK needs beside it, in `$runtimeDir/airflow`, once for each version.
+ * @type {typeof prepareSqlClient}
+ */
+export async function prepareAirflow(runtimeDir, runtime, options) {
+  return environment(join(resolve(runtimeDir), 'airflow'), 'airflow', runtime, options);
+}
+
+/**
  * @param {string} folder
  * @param {Parameters<typeof environmentOnce>[1]} sets
  * @param {Parameters<typeof prepareSqlClient>[1]} runtime

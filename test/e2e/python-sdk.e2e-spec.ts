@@ -126,6 +126,9 @@ describe('the Python SDK', () => {
 
   it('passes its own tests, which need no platform, and its types hold', async () => {
     const source = join(folder, 'source');
+    // These decisions of the Airflow provider need no Airflow.
+    const airflow = await python(join(ROOT, 'sdk', 'airflow'), '-m', 'pytest', '-q', '-p', 'no:cacheprovider');
+    expect(airflow).toMatch(/\d+ passed in/);
     const [tests, types] = await Promise.all([
       python(source, '-m', 'pytest', '-q', '-p', 'no:cacheprovider'),
       python(source, '-m', 'mypy'),

@@ -1,3 +1,6 @@
 const { prepare } = require('./services.cjs');
 
-module.exports = () => prepare('services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build');
+// Only a test that takes longer needs Airflow, which is a download of a hundred packages.
+const long = process.env.TEST_LONG === '1' ? ['airflow'] : [];
+
+module.exports = () => prepare('services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build', ...long);

@@ -13,6 +13,7 @@ const VARIABLES = {
   kerberos: ['TEST_KERBEROS_SERVER'],
   'sql-client': ['TEST_SQL_CLIENT_PYTHON'],
   'python-sdk': ['TEST_PYTHON_SDK'],
+  airflow: ['TEST_AIRFLOW_PYTHON'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   clouds: ['TEST_EC2_URL'],

@@ -14,6 +14,7 @@ from ._async.notebooks import AsyncNotebook
 from ._async.runs import AsyncFunction, AsyncRun
 from ._async.workspaces import AsyncWorkspace
 from ._cells import Cell
+from ._cells import language_of as notebook_language
 from ._generated import operations
 from ._operation import Operation, PagedOperation
 from ._sync.client import Client
@@ -79,5 +80,6 @@ __all__ = [
     "Workspace",
     "__version__",
     "load_settings",
+    "notebook_language",
     "operations",
 ]

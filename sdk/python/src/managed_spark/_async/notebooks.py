@@ -117,6 +117,10 @@ class AsyncNotebook:
         """Stops the kernel; the notebook and its outputs stay."""
         await self.disconnect()
         await self.kill()
+        await self.stopped(timeout)
+
+    async def stopped(self, timeout: float = 600.0) -> None:
+        """Returns once the instance has ended."""
         pauses = Pauses(Deadline(timeout, f"The stop of notebook {self.id}"))
         while True:
             status = (await self.details())["notebook_status"]
@@ -219,6 +223,10 @@ class AsyncNotebooks:
         except NotFound:
             return False
         return True
+
+    async def delete(self, name: str) -> None:
+        """Deletes a notebook that has no unfinished instances; its file stays."""
+        await self._transport.call(ops.delete_notebook_conf, self._path, query={"notebook_name": name})
 
     async def export(self, name: str) -> bytes:
         """Returns the notebook with its outputs, as the content of an .ipynb file."""

@@ -1,0 +1,94 @@
+"""Which run belongs to which try of a task. Nothing here needs Airflow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import astuple, dataclass
+from typing import Any, List, Optional, Sequence
+from urllib.parse import quote
+
+from managed_spark import Notebook, Run, Workspace
+
+#: Spark properties that name the task in each run, so that a later try finds it, and people do in Spark's UI.
+INSTANCE = "spark.airflow.task_instance"
+TRY = "spark.airflow.try_number"
+
+LIVE = frozenset({"SUBMITTED", "RUNNING"})
+ENDING = frozenset({"STOPPING", "KILLING"})
+
+#: How long a new try waits for the run of the last one, which is being stopped.
+END_SECONDS = 600.0
+
+LONGEST_NAME = 64
+HASH_LETTERS = 10
+
+
+@dataclass(frozen=True)
+class TaskTry:
+    """A try of a task instance."""
+
+    dag_id: str
+    task_id: str
+    run_id: str
+    map_index: int
+    try_number: int
+
+    @classmethod
+    def of(cls, ti: Any) -> TaskTry:
+        return cls(ti.dag_id, ti.task_id, ti.run_id, ti.map_index, ti.try_number)
+
+    @property
+    def instance(self) -> str:
+        """Names the task instance; all its tries have the same."""
+        parts = (self.dag_id, self.task_id, self.run_id, str(self.map_index))
+        return "/".join(quote(part, safe=":+@") for part in parts)
+
+    @property
+    def key(self) -> str:
+        """The Idempotency-Key of this try: however often it submits, there is one run. Another try has another key."""
+        return f"airflow-{_hash(astuple(self))}"
+
+    def conf(self, more: Optional[Sequence[str]] = None) -> List[str]:
+        return [*(more or ()), f"{INSTANCE}={self.instance}", f"{TRY}={self.try_number}"]
+
+    def owns(self, conf: Optional[Sequence[str]]) -> bool:
+        """True for the properties of a run that any try of this task instance has submitted."""
+        return f"{INSTANCE}={self.instance}" in (conf or ())
+
+
+def unfinished_job(workspace: Workspace, name: str, task: TaskTry) -> Optional[Run]:
+    """Returns the run of an earlier try if it still goes on, since the worker of that try may have ended without a word.
+
+    A run that is being stopped is waited for, so that two runs of a task instance are never there at a time.
+    """
+    for job in workspace.jobs.list(name=name, status=sorted(LIVE | ENDING)) if task.try_number > 1 else ():
+        if task.owns(job["conf"]):
+            run = workspace.jobs.get(job["job_id"])
+            if job["job_status"] in LIVE:
+                return run
+            run.wait(END_SECONDS)
+    return None
+
+
+def unfinished_notebook(workspace: Workspace, name: str, task: TaskTry) -> Optional[Notebook]:
+    """Returns the instance of an earlier try if it still runs; the notebook is that of this task instance alone."""
+    for notebook in workspace.notebooks.list(status=sorted(LIVE)) if task.try_number > 1 else ():
+        if notebook["notebook_conf"]["notebook_name"] == name:
+            return workspace.notebooks.get(notebook["notebook_id"])
+    return None
+
+
+def record_name(task: TaskTry, *content: Any) -> str:
+    """Returns the name of the job of a task. With content it belongs to that content alone, and with no other is it run."""
+    suffix = f"-{_hash(content)[:HASH_LETTERS]}" if content else ""
+    name = re.sub(r"[^a-z0-9.@_-]+", "-", f"{task.dag_id}.{task.task_id}".lower())
+    if len(name) + len(suffix) > LONGEST_NAME:
+        # Two long names must not become the same one.
+        suffix = f"-{_hash([task.dag_id, task.task_id])[:HASH_LETTERS]}{suffix}"
+    return name[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
