@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../harness/chromium';
+import { eventually } from '../harness/eventually';
+import type { ApiClient } from './harness/api-client';
+import { createCluster, describeEstate, startCluster } from './harness/estate';
+import { JobDesk } from './harness/jobs';
+import { PASSWORD } from './harness/people';
+import { SharedPlatform } from './harness/shared-platform';
+
+/** It needs no Spark to fail, so it is quick. */
+const FAILING = 'print("reads the invoices", flush=True)\nrow = {}\nprint(row["invoice_total"])\n';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+let platform: SharedPlatform;
+let admin: ApiClient;
+let browser: Browser;
+let page: Page;
+let runId: number;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  [platform, browser] = await Promise.all([SharedPlatform.join('e2e', 'console'), launchChromium()]);
+  admin = await platform.admin();
+  const estate = await describeEstate(admin, platform.runtime.sparkVersion);
+  const clusterId = await createCluster(admin, estate, 'nightly');
+  await startCluster(admin, clusterId);
+  const desk = await JobDesk.open(admin, 'finance');
+  await desk.upload('load.py', FAILING);
+  runId = await desk.start(clusterId, 'load-invoices', { job_type: 'Python3', command: 'load.py' });
+  await desk.ended(runId);
+  // Colours that change slowly would be judged on their way.
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  page.setDefaultTimeout(60_000);
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await platform?.close();
+});
+
+/** Returns the rules of WCAG 2.2 AA and of good practice that the page breaks. */
+async function violations(): Promise<string[]> {
+  const isLoaded = await page.evaluate(() => 'axe' in globalThis);
+  if (!isLoaded) await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+    };
+    const found = await axe.run();
+    return found.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`).join(' | ')}`,
+    );
+  });
+}
+
+/** Opens the console in light and in dark, and checks the screen in both. */
+async function expectAccessible(): Promise<void> {
+  let found: string[] = [];
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+    // Until the page is drawn again, some of its colours are of the other scheme.
+    await eventually(async () => (found = await violations()).length === 0, {
+      timeoutMs: 5_000,
+      what: 'a screen for all',
+    }).catch(() => undefined);
+    expect(found).toEqual([]);
+  }
+}
+
+describe('the console', () => {
+  it('asks for a login, and says why one fails', async () => {
+    await page.goto(platform.baseUrl);
+    expect(new URL(page.url()).pathname).toMatch(/^\/console\//);
+    await page.getByLabel('User name').fill(platform.username);
+    await page.getByLabel('Password', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').getByText('User name or password is wrong').waitFor();
+    await expectAccessible();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  });
+
+  it('lets its user choose a tenant, and lists the runs of all workspaces', async () => {
+    await page.getByRole('button', { name: /^Tenant:/ }).click();
+    await page.getByRole('menuitem', { name: 'console', exact: true }).click();
+    const row = page.getByRole('row').filter({ hasText: 'load-invoices' });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/Failed[\s\S]*KeyError: 'invoice_total'[\s\S]*finance[\s\S]*nightly/);
+    await expectAccessible();
+  });
+
+  it('finds runs by filters that are in the address', async () => {
+    await page.getByRole('textbox', { name: 'Search by name' }).fill('no such run');
+    await page.getByText('No run matches these filters').waitFor();
+    await page.waitForURL(/q=no\+such\+run/);
+    await page.goto(`${platform.baseUrl}/console/runs?q=INVOICES&status=ERROR`);
+    await page.getByRole('row').filter({ hasText: 'load-invoices' }).waitFor();
+    expect(await page.getByText('1 run', { exact: true }).count()).toBe(1);
+  });
+
+  it('says why a run has failed, and shows the line in its log', async () => {
+    await page.getByRole('link', { name: 'load-invoices' }).click();
+    await page.getByRole('heading', { name: 'load-invoices' }).waitFor();
+    const failure = page.getByRole('region', { name: 'The Python code raised an exception' });
+    expect(await failure.innerText()).toContain("KeyError: 'invoice_total'");
+    const log = page.getByRole('log');
+    await log.getByText("KeyError: 'invoice_total'").waitFor();
+    await log.getByText('Traceback (most recent call last):').waitFor();
+    await expectAccessible();
+    await page.getByText('stdout', { exact: true }).click();
+    await page.getByRole('log').getByText('reads the invoices').waitFor();
+  });
+
+  it.each(['History', 'Configuration', 'Stages'])('shows %s of the run', async (tab) => {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('tabpanel').waitFor();
+    await expectAccessible();
+  });
+
+  it('runs it again', async () => {
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL((url) => /runs\/\d+\/\d+$/.test(url.pathname) && !url.pathname.endsWith(`/${runId}`));
+    await page.getByRole('region', { name: 'The Python code raised an exception' }).waitFor();
+  });
+
+  it('shows the cluster with its nodes and its history', async () => {
+    await page.getByRole('link', { name: 'Clusters' }).click();
+    await page.getByRole('row').filter({ hasText: 'nightly' }).waitFor();
+    await expectAccessible();
+    await page.getByRole('link', { name: 'nightly' }).click();
+    await page.getByRole('heading', { name: 'nightly' }).waitFor();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('row').filter({ hasText: 'Starting' }).waitFor();
+    await expectAccessible();
+  });
+
+  it('ends the session for good', async () => {
+    const [cookie] = (await page.context().cookies()).filter(({ name }) => name === 'session');
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+    expect(await page.evaluate('[document.cookie, localStorage.length]')).toEqual(['', 0]);
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
+    await page.getByLabel('User name').waitFor();
+    const answer = await fetch(`${platform.baseUrl}/api/v1/user/info`, {
+      headers: { authorization: `Bearer ${cookie?.value}` },
+    });
+    expect(answer.status).toBe(401);
+    // Refusals are expected before the login, of the wrong password, and after the end of the session.
+    expect(errors.filter((text) => !text.includes('401'))).toEqual([]);
+  });
+});
