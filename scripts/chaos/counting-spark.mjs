@@ -31,6 +31,8 @@ export class CountingSpark {
     const folders = ['bin', 'conf', 'jars'].map((name) => join(this.home, name));
     for (const path of [...folders, this.shared]) mkdirSync(path, { recursive: true });
     writeFileSync(join(this.home, 'jars', `spark-core_2.12-${version}.jar`), '');
+    // A Spark with settings of its own is started by its scripts, and so by the one below.
+    writeFileSync(join(this.home, 'conf', 'spark-env.sh'), '');
     // Jobs run as other users.
     writeFileSync(this.file, '');
     chmodSync(this.file, 0o666);

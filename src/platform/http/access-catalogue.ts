@@ -34,15 +34,16 @@ export interface AccessCatalogue {
 
 /**
  * Lists the access rules of the declared operations by path, method and role. They are derived from the declarations that
- * the guard enforces, so the two cannot differ. Public operations and those of node agents admit no role and are left out.
+ * the guard enforces, so the two cannot differ. Public operations and those of node agents admit no role and are left out, as are those
+ * that only the console calls.
  * Throws if two records get the same id.
  */
 export function accessCatalogue(operations: readonly OperationOptions[]): AccessCatalogue {
   const resources = new Map<string, AccessResource>();
   const rules = new Map<number, AccessRule>();
-  for (const { method, path, access } of [...operations].sort(byPathAndMethod)) {
+  for (const { method, path, access, internal } of [...operations].sort(byPathAndMethod)) {
     const admitted = admittedRoles(access);
-    if (admitted.length === 0) continue;
+    if (internal || admitted.length === 0) continue;
     const resource = resources.get(path) ?? { id: stableId(path), path };
     resources.set(path, resource);
     for (const role of ROLES.filter((candidate) => admitted.includes(candidate))) {

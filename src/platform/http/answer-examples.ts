@@ -87,7 +87,7 @@ function exampleReference(code: string): { $ref: string } {
 
 /** Gives the values and keys of an answer the product's configured name. */
 function answerToWire(answer: Json): Json {
-  if (typeof answer === 'string') return answer.includes(' ') ? textToWire(answer) : toWire(answer);
+  if (typeof answer === 'string') return answer.includes(' ') ? textToWire(answer) : keyToWire(toWire(answer));
   if (Array.isArray(answer)) return answer.map(answerToWire);
   if (answer === null || typeof answer !== 'object') return answer;
   return Object.fromEntries(Object.entries(answer).map(([key, value]) => [keyToWire(key), answerToWire(value)]));
