@@ -1,10 +1,8 @@
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { commonTexts } from './common-texts';
 import styles from './confirm.module.css';
-import { ProblemPanel } from './problem-panel';
+import { Question } from './question';
 
 interface ConfirmProps {
   /** The text of the button, and of the answer that does it. */
@@ -20,34 +18,16 @@ interface ConfirmProps {
 /** A button for what cannot be undone; it asks first. */
 export function Confirm({ action, question, consequence, label = action, run }: ConfirmProps): ReactNode {
   const [isAsking, asking] = useDisclosure(false);
-  const act = useMutation({ mutationFn: run, onSuccess: asking.close });
   return (
     <>
-      <Button
-        variant="default"
-        className={styles['danger']}
-        aria-label={label}
-        onClick={() => {
-          act.reset();
-          asking.open();
-        }}
-      >
+      <Button variant="default" className={styles['danger']} aria-label={label} onClick={asking.open}>
         {action}
       </Button>
-      <Modal opened={isAsking} onClose={asking.close} title={question} centered>
-        <div className={styles['question']}>
+      {isAsking && (
+        <Question title={question} confirm={action} isDangerous act={run} onClose={asking.close}>
           <p>{consequence}</p>
-          {act.isError && <ProblemPanel error={act.error} />}
-          <div className={styles['answers']}>
-            <Button variant="default" onClick={asking.close}>
-              {commonTexts.cancel}
-            </Button>
-            <Button color="red" loading={act.isPending} onClick={() => act.mutate()} data-autofocus>
-              {action}
-            </Button>
-          </div>
-        </div>
-      </Modal>
+        </Question>
+      )}
     </>
   );
 }

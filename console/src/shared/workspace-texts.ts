@@ -20,7 +20,6 @@ export const workspaceTexts = {
   showDisabled: 'Disabled ones',
   more: 'More actions',
   actions: 'Actions',
-  cancel: 'Cancel',
   save: 'Save',
   none: 'No workspaces yet',
   noneHint:

@@ -1,11 +1,11 @@
-import { Button, Modal, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Forbidden } from 'managed-spark/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { accessTexts as texts } from '../../shared/access-texts';
-import { commonTexts } from '../../shared/common-texts';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { Question } from '../../shared/question';
 import { idParam } from '../../shared/search-params';
 import { directoryQuery, grant, permissionsQuery } from './access-api';
 import type { Holders } from './access-search';
@@ -28,47 +28,36 @@ export function GrantDialog({ workspaceId, workspace, of, onClose }: GrantDialog
   const [chosen, setChosen] = useState<string | null>(null);
   const permission = chosen ?? String(permissions[0]?.permission_id ?? '');
   const meaning = permissions.find(({ permission_id: id }) => String(id) === permission)?.name;
-  const give = useMutation({
-    mutationFn: async (id: number) => {
-      await grant({ workspaceId, of, id }, Number(permission));
-      await queries.invalidateQueries({ queryKey: ['access', workspaceId] });
-      await queries.invalidateQueries({ queryKey: ['rights'] });
-      return id;
-    },
-    onSuccess: onClose,
-  });
   const id = idParam(holder);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (id !== undefined) give.mutate(id);
+  const give = async () => {
+    if (id === undefined) return;
+    await grant({ workspaceId, of, id }, Number(permission));
+    await queries.invalidateQueries({ queryKey: ['access', workspaceId] });
+    await queries.invalidateQueries({ queryKey: ['rights'] });
   };
   return (
-    <Modal opened onClose={() => onClose()} title={texts.grantTitle(workspace)} centered>
-      <form className={styles['form']} onSubmit={submit}>
-        <HolderField of={of} value={holder} onChange={setHolder} />
-        <div className={styles['section']}>
-          <SegmentedControl
-            size="xs"
-            fullWidth
-            w="100%"
-            aria-label={texts.what}
-            data={permissions.map((one) => ({ value: String(one.permission_id), label: one.name }))}
-            value={permission}
-            onChange={setChosen}
-          />
-          {meaning && <span className={styles['note']}>{texts.meaning[meaning]}</span>}
-        </div>
-        {give.isError && <ProblemPanel error={give.error} />}
-        <div className={styles['answers']}>
-          <Button variant="default" onClick={() => onClose()}>
-            {commonTexts.cancel}
-          </Button>
-          <Button type="submit" disabled={id === undefined} loading={give.isPending}>
-            {texts.grant}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+    <Question
+      title={texts.grantTitle(workspace)}
+      confirm={texts.grant}
+      isReady={id !== undefined}
+      act={give}
+      onClose={() => onClose()}
+      onDone={() => onClose(id)}
+    >
+      <HolderField of={of} value={holder} onChange={setHolder} />
+      <div className={styles['section']}>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          w="100%"
+          aria-label={texts.what}
+          data={permissions.map((one) => ({ value: String(one.permission_id), label: one.name }))}
+          value={permission}
+          onChange={setChosen}
+        />
+        {meaning && <span className={styles['note']}>{texts.meaning[meaning]}</span>}
+      </div>
+    </Question>
   );
 }
 

@@ -1,9 +1,10 @@
-import { Button, Drawer, SegmentedControl } from '@mantine/core';
+import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { accessTexts as texts } from '../../shared/access-texts';
 import { Confirm } from '../../shared/confirm';
+import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { RelativeTime, useNow } from '../../shared/time';
 import { grant, type Grant, type HolderKey, permissionsQuery, revoke, type Rights, rightsQuery } from './access-api';
@@ -18,16 +19,9 @@ interface HolderDrawerProps {
 export function HolderDrawer({ holderKey, onClose }: HolderDrawerProps): ReactNode {
   const { data: rights, error, refetch } = useQuery(rightsQuery(holderKey));
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={440}
-      title={<strong>{rights?.name ?? `#${holderKey.id}`}</strong>}
-    >
-      {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
+    <DetailDrawer title={rights?.name ?? `#${holderKey.id}`} error={error} onRetry={refetch} onClose={onClose}>
       {rights && <HolderRights rights={rights} holderKey={holderKey} />}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

@@ -1,9 +1,10 @@
-import { Button, Drawer } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { AuditEventRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { adminTexts } from '../../shared/admin-texts';
 import { CopyButton } from '../../shared/copy-button';
+import { DetailDrawer } from '../../shared/detail-drawer';
 import { dateOf, exactTime } from '../../shared/time';
 import styles from './admin.module.css';
 import type { AuditSearch } from './audit-search';
@@ -14,7 +15,7 @@ const texts = adminTexts.audit;
 /** Shows one request: the records that it named, who sent it from where, and the way to what else they did. */
 export function AuditDrawer({ event, onClose }: { event: AuditEventRead; onClose: () => void }): ReactNode {
   return (
-    <Drawer opened onClose={onClose} position="right" size={480} title={<strong>{event.operation}</strong>}>
+    <DetailDrawer title={event.operation} width={480} onClose={onClose}>
       <div className={styles['stack']}>
         <Records event={event} />
         <Facts event={event} />
@@ -24,7 +25,7 @@ export function AuditDrawer({ event, onClose }: { event: AuditEventRead; onClose
           <Filter search={{ operation: event.operation }}>{texts.sameOperation}</Filter>
         </div>
       </div>
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

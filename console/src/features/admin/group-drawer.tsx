@@ -1,4 +1,4 @@
-import { Button, Drawer, Select } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import type { GroupRead } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
 import { adminTexts } from '../../shared/admin-texts';
 import { Confirm } from '../../shared/confirm';
+import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
 import styles from './admin.module.css';
 import { accountsQuery, groupQuery, membersQuery, peopleChanges } from './people-api';
@@ -22,16 +23,9 @@ interface GroupDrawerProps {
 export function GroupDrawer({ groupId, onClose }: GroupDrawerProps): ReactNode {
   const { data: group, error, refetch } = useQuery(groupQuery(groupId));
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={440}
-      title={<strong>{group?.group_name ?? `#${groupId}`}</strong>}
-    >
-      {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
+    <DetailDrawer title={group?.group_name ?? `#${groupId}`} error={error} onRetry={refetch} onClose={onClose}>
       {group && <Members group={group} onDeleted={onClose} />}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

@@ -1,9 +1,9 @@
 import { Button, Modal, SegmentedControl, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { TokenRead } from 'managed-spark/types';
-import { type FormEvent, type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { adminTexts } from '../../shared/admin-texts';
 import { commonTexts } from '../../shared/common-texts';
 import { Confirm } from '../../shared/confirm';
@@ -13,6 +13,7 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { Question } from '../../shared/question';
 import { dateOf, exactTime, RelativeTime, useNow } from '../../shared/time';
 import styles from './admin.module.css';
 import { AdminPage } from './admin-page';
@@ -72,24 +73,19 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }): ReactNode {
   const queries = useQueryClient();
   const [description, setDescription] = useState('');
   const [lifetime, setLifetime] = useState<string>('30 days');
-  const create = useMutation({
-    mutationFn: () => makeToken(description, lifetime),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens'] }),
-    // The text of the token stays no longer than this dialog.
-    gcTime: 0,
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
+  const [token, setToken] = useState<string | null>(null);
+  const create = async () => {
+    setToken((await makeToken(description, lifetime)).token);
+    await queries.invalidateQueries({ queryKey: ['tokens'] });
   };
-  if (create.data) {
+  if (token !== null) {
     return (
       <Modal opened onClose={onClose} title={texts.create} centered closeOnClickOutside={false} closeOnEscape={false}>
         <div className={styles['stack']}>
           <p>{texts.once}</p>
           <div className={styles['secret']}>
-            <span>{create.data.token}</span>
-            <CopyButton text={create.data.token} />
+            <span>{token}</span>
+            <CopyButton text={token} />
           </div>
           <div className={styles['answers']}>
             <Button onClick={onClose}>{texts.done}</Button>
@@ -99,36 +95,25 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }): ReactNode {
     );
   }
   return (
-    <Modal opened onClose={onClose} title={texts.create} centered>
-      <form className={styles['stack']} onSubmit={submit}>
-        <TextInput
-          label={texts.description}
-          value={description}
-          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-          maxLength={1000}
-          data-autofocus
+    <Question title={texts.create} confirm={texts.create} act={create} onClose={onClose} onDone={() => undefined}>
+      <TextInput
+        label={texts.description}
+        value={description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+        maxLength={1000}
+        data-autofocus
+      />
+      <div className={styles['block']}>
+        <span className={styles['plain']}>{texts.lifetime}</span>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.lifetime}
+          data={LIFETIMES.map((value) => ({ value, label: texts.lifetimes[value] }))}
+          value={lifetime}
+          onChange={setLifetime}
         />
-        <div className={styles['block']}>
-          <span className={styles['plain']}>{texts.lifetime}</span>
-          <SegmentedControl
-            size="xs"
-            aria-label={texts.lifetime}
-            data={LIFETIMES.map((value) => ({ value, label: texts.lifetimes[value] }))}
-            value={lifetime}
-            onChange={setLifetime}
-          />
-        </div>
-        {create.isError && <ProblemPanel error={create.error} />}
-        <div className={styles['answers']}>
-          <Button variant="default" onClick={onClose}>
-            {commonTexts.cancel}
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {texts.create}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      </div>
+    </Question>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Drawer, Menu } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { NotFound } from 'managed-spark/core';
@@ -7,6 +7,7 @@ import { type ReactNode, useMemo } from 'react';
 import { adminTexts } from '../../shared/admin-texts';
 import { Confirm } from '../../shared/confirm';
 import { Icon } from '../../shared/icons';
+import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { dateOf } from '../../shared/time';
 import styles from './admin.module.css';
@@ -19,16 +20,9 @@ const texts = adminTexts.users;
 export function UserDrawer({ userId, onClose }: { userId: number; onClose: () => void }): ReactNode {
   const { data: user, error, refetch } = useQuery(userQuery(userId));
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={440}
-      title={<strong>{user?.username ?? `#${userId}`}</strong>}
-    >
-      {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
+    <DetailDrawer title={user?.username ?? `#${userId}`} error={error} onRetry={refetch} onClose={onClose}>
       {user && <Account user={user} />}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Modal, Tabs } from '@mantine/core';
+import { Button, Tabs } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { type Fact, Facts } from '../../shared/facts';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { Question } from '../../shared/question';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { dateOf, durationText, exactTime, RelativeTime, useNow } from '../../shared/time';
@@ -143,12 +144,8 @@ function Actions({ cluster }: { cluster: ClusterRead }): ReactNode {
   const { cluster_id: clusterId, cluster_status: status } = cluster;
   const queries = useQueryClient();
   const [isAsking, asking] = useDisclosure(false);
-  const onSuccess = () => {
-    asking.close();
-    return queries.invalidateQueries({ queryKey: clusterQuery(clusterId).queryKey });
-  };
-  const starting = useMutation({ mutationFn: () => start(clusterId), onSuccess });
-  const stopping = useMutation({ mutationFn: () => stop(clusterId), onSuccess });
+  const showChange = () => queries.invalidateQueries({ queryKey: clusterQuery(clusterId).queryKey });
+  const starting = useMutation({ mutationFn: () => start(clusterId), onSuccess: showChange });
   return (
     <>
       <Button
@@ -173,20 +170,18 @@ function Actions({ cluster }: { cluster: ClusterRead }): ReactNode {
         </Button>
       )}
       {starting.isError && <ProblemPanel error={starting.error} />}
-      <Modal opened={isAsking} onClose={asking.close} title={texts.cluster.stopTitle(cluster.name)} centered>
-        <div className={styles['question']}>
+      {isAsking && (
+        <Question
+          title={texts.cluster.stopTitle(cluster.name)}
+          confirm={texts.cluster.stopConfirm}
+          cancel={texts.cluster.keep}
+          isDangerous
+          act={() => stop(clusterId).then(showChange)}
+          onClose={asking.close}
+        >
           <p>{cluster.stop_destroys_nodes ? texts.cluster.stopDestroys : texts.cluster.stopHint}</p>
-          {stopping.isError && <ProblemPanel error={stopping.error} />}
-          <div className={styles['answers']}>
-            <Button variant="default" onClick={asking.close}>
-              {texts.cluster.keep}
-            </Button>
-            <Button color="red" loading={stopping.isPending} onClick={() => stopping.mutate()} data-autofocus>
-              {texts.cluster.stopConfirm}
-            </Button>
-          </div>
-        </div>
-      </Modal>
+        </Question>
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, Tabs } from '@mantine/core';
+import { Button, Tabs } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { Question } from '../../shared/question';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
@@ -115,13 +116,10 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
     mutationFn: () => runAgain(run),
     onSuccess: (runId) => navigate({ to: '/runs/$workspaceId/$runId', params: { ...runKey, runId } }),
   });
-  const stop = useMutation({
-    mutationFn: () => stopRun(runKey),
-    onSuccess: () => {
-      asking.close();
-      return queries.invalidateQueries({ queryKey: runQuery(runKey).queryKey });
-    },
-  });
+  const stop = async () => {
+    await stopRun(runKey);
+    await queries.invalidateQueries({ queryKey: runQuery(runKey).queryKey });
+  };
   return (
     <>
       {STOPPABLE.includes(run.job_status) && (
@@ -133,20 +131,18 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
         {texts.run.again}
       </Button>
       {again.isError && <ProblemPanel error={again.error} />}
-      <Modal opened={isAsking} onClose={asking.close} title={texts.run.stopTitle} centered>
-        <div className={styles['question']}>
+      {isAsking && (
+        <Question
+          title={texts.run.stopTitle}
+          confirm={texts.run.stopConfirm}
+          cancel={texts.run.keep}
+          isDangerous
+          act={stop}
+          onClose={asking.close}
+        >
           <p>{texts.run.stopHint}</p>
-          {stop.isError && <ProblemPanel error={stop.error} />}
-          <div className={styles['answers']}>
-            <Button variant="default" onClick={asking.close}>
-              {texts.run.keep}
-            </Button>
-            <Button color="red" loading={stop.isPending} onClick={() => stop.mutate()} data-autofocus>
-              {texts.run.stopConfirm}
-            </Button>
-          </div>
-        </div>
-      </Modal>
+        </Question>
+      )}
     </>
   );
 }

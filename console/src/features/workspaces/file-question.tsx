@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { texts } from '../../shared/texts';
 import { deleteFile, makeFile, makeFolder, moveFile } from './files-api';
 import { cleanPath, joined, nameOf } from './paths';
-import { Question } from './question';
+import { Question } from '../../shared/question';
 import { RunFile } from './run-file';
 
 /** Names what somebody wants to do with a file or in a folder. */

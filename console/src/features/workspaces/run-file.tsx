@@ -8,7 +8,7 @@ import { texts } from '../../shared/texts';
 import { jobsQuery, runFile } from './jobs-api';
 import { languageOf, recordsText } from './job-fields';
 import { cleanPath, nameOf, recordNameOf } from './paths';
-import { Question } from './question';
+import { Question } from '../../shared/question';
 import { usableClustersQuery } from './workspaces-api';
 import styles from './workspaces.module.css';
 

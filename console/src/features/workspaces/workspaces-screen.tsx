@@ -10,7 +10,7 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
-import { Question } from './question';
+import { Question } from '../../shared/question';
 import { changeWorkspace, makeWorkspace, switchWorkspace, workspaceListQuery } from './workspaces-api';
 import { readWorkspacesSearch } from './workspaces-search';
 import styles from './workspaces.module.css';

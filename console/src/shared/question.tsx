@@ -1,14 +1,16 @@
 import { Button, Modal } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
-import { ProblemPanel } from '../../shared/problem-panel';
-import { texts } from '../../shared/texts';
-import styles from './workspaces.module.css';
+import { commonTexts } from './common-texts';
+import { ProblemPanel } from './problem-panel';
+import styles from './question.module.css';
 
 interface QuestionProps {
   title: string;
   /** The answer that does something. */
   confirm: string;
+  /** The answer that does nothing. */
+  cancel?: string;
   isDangerous?: boolean;
   isReady?: boolean;
   /** Stands at the left of the answers. */
@@ -16,12 +18,16 @@ interface QuestionProps {
   children: ReactNode;
   act: () => Promise<unknown>;
   onClose: () => void;
+  /** Called once it is done, instead of `onClose`. */
+  onDone?: () => void;
 }
 
 /** A question before something is done. It stays open with the error if that is refused. */
 export function Question(props: QuestionProps): ReactNode {
-  const { title, confirm, isDangerous = false, isReady = true, aside, children, act, onClose } = props;
-  const acting = useMutation({ mutationFn: act, onSuccess: onClose });
+  const { title, confirm, cancel = commonTexts.cancel, isDangerous = false, isReady = true } = props;
+  const { aside, children, act, onClose, onDone = onClose } = props;
+  // A secret may have been typed, which stays no longer than the dialog.
+  const acting = useMutation({ mutationFn: act, onSuccess: onDone, gcTime: 0 });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     acting.mutate();
@@ -32,9 +38,9 @@ export function Question(props: QuestionProps): ReactNode {
         {children}
         {acting.isError && <ProblemPanel error={acting.error} />}
         <div className={styles['answers']}>
-          {aside && <span className={styles['grow']}>{aside}</span>}
+          {aside && <span className={styles['aside']}>{aside}</span>}
           <Button variant="default" onClick={onClose}>
-            {texts.workspaces.cancel}
+            {cancel}
           </Button>
           <Button
             type="submit"
