@@ -5,7 +5,7 @@ import { ProblemPanel } from './problem-panel';
 interface DetailDrawerProps {
   title: string;
   width?: number;
-  /** Why the record could not be loaded. */
+  /** The error because of which there is no record. */
   error?: Error | null;
   onRetry?: () => unknown;
   onClose: () => void;

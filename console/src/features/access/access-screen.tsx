@@ -16,6 +16,7 @@ import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { type Holder, holdersQuery, permissionsQuery, workspacesQuery } from './access-api';
 import { type AccessSearch, HOLDERS, type Holders, readAccessSearch } from './access-search';
+import list from '../../shared/list-screen.module.css';
 import styles from './access-screen.module.css';
 import { GrantDialog } from './grant-dialog';
 import { HolderDrawer } from './holder-drawer';
@@ -137,7 +138,7 @@ function Filters({ workspaceId, search, change }: FiltersProps): ReactNode {
   const { data: permissions } = useQuery(permissionsQuery);
   const of = search.of ?? 'users';
   return (
-    <div className={styles['filters']} role="search">
+    <div className={list['filters']} role="search">
       <ChoiceFilter
         label={texts.workspace}
         icon="building"
@@ -191,7 +192,7 @@ function columnsOf(of: Holders, open: (id: number) => void): Column<Holder>[] {
       header: texts.columns[of],
       width: 'minmax(180px, 1.4fr)',
       cell: ({ id, name }) => (
-        <button type="button" className={styles['holder']} onClick={() => open(id)}>
+        <button type="button" className={list['name']} onClick={() => open(id)}>
           {name}
         </button>
       ),
@@ -200,7 +201,7 @@ function columnsOf(of: Holders, open: (id: number) => void): Column<Holder>[] {
       id: 'mail',
       header: texts.columns.email,
       width: 'minmax(160px, 1.4fr)',
-      cell: ({ mail }) => <span className={styles['soft']}>{mail ?? commonTexts.none}</span>,
+      cell: ({ mail }) => <span className={list['soft']}>{mail ?? commonTexts.none}</span>,
     },
     ...PERMISSIONS.map((permission) => ({
       id: permission,

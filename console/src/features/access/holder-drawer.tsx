@@ -8,6 +8,7 @@ import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { RelativeTime, useNow } from '../../shared/time';
 import { grant, type Grant, type HolderKey, permissionsQuery, revoke, type Rights, rightsQuery } from './access-api';
+import list from '../../shared/list-screen.module.css';
 import styles from './access-screen.module.css';
 
 interface HolderDrawerProps {
@@ -33,7 +34,7 @@ function HolderRights({ rights, holderKey }: { rights: Rights; holderKey: Holder
       <div className={styles['may']}>
         <span className={styles['note']}>{texts.effective}</span>
         <strong>{effective ?? texts.effectiveNothing}</strong>
-        {effective && <span className={styles['soft']}>{texts.meaning[effective]}</span>}
+        {effective && <span className={list['soft']}>{texts.meaning[effective]}</span>}
       </div>
       {grants.length > 0 && (
         <section className={styles['section']}>

@@ -6,6 +6,7 @@ import { adminTexts } from '../../shared/admin-texts';
 import { CopyButton } from '../../shared/copy-button';
 import { DetailDrawer } from '../../shared/detail-drawer';
 import { dateOf, exactTime } from '../../shared/time';
+import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
 import type { AuditSearch } from './audit-search';
 import { subjectParts } from './audit-subject';
@@ -19,7 +20,7 @@ export function AuditDrawer({ event, onClose }: { event: AuditEventRead; onClose
       <div className={styles['stack']}>
         <Records event={event} />
         <Facts event={event} />
-        <div className={styles['filters']}>
+        <div className={list['filters']}>
           <Filter search={{ correlation: event.correlation_id }}>{texts.sameRequest}</Filter>
           {event.username !== null && <Filter search={{ user: event.username }}>{texts.sameUser}</Filter>}
           <Filter search={{ operation: event.operation }}>{texts.sameOperation}</Filter>
@@ -39,7 +40,7 @@ function Records({ event: { subject, outcome } }: { event: AuditEventRead }): Re
       <ul className={styles['rows']}>
         {parts.map(({ field, kind, value }) => (
           <li key={field}>
-            <span className={styles['soft']}>{kind}</span>
+            <span className={list['soft']}>{kind}</span>
             <span className="mono">{value}</span>
           </li>
         ))}

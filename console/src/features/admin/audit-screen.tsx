@@ -13,6 +13,7 @@ import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
+import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
 import { AdminPage } from './admin-page';
 import { auditQuery } from './audit-api';
@@ -77,7 +78,7 @@ interface FiltersProps {
 
 function Filters({ search, isFiltered, change }: FiltersProps): ReactNode {
   return (
-    <div className={styles['filters']} role="search">
+    <div className={list['filters']} role="search">
       <SearchField
         label={texts.user}
         width={160}
@@ -154,7 +155,7 @@ function columnsAt(now: number, open: (id: number) => void): Column<AuditEventRe
       header: texts.columns.operation,
       width: 'minmax(200px, 1.3fr)',
       cell: ({ audit_event_id: id, operation }) => (
-        <button type="button" className={styles['name']} onClick={() => open(id)}>
+        <button type="button" className={list['name']} onClick={() => open(id)}>
           {operation}
         </button>
       ),
@@ -163,13 +164,13 @@ function columnsAt(now: number, open: (id: number) => void): Column<AuditEventRe
       id: 'subject',
       header: texts.columns.subject,
       width: 'minmax(200px, 2fr)',
-      cell: ({ subject }) => <span className={styles['soft']}>{subjectText(subject)}</span>,
+      cell: ({ subject }) => <span className={list['soft']}>{subjectText(subject)}</span>,
     },
     {
       id: 'by',
       header: texts.columns.by,
       width: 'minmax(110px, 0.8fr)',
-      cell: ({ username }) => username ?? <span className={styles['soft']}>{texts.unknown}</span>,
+      cell: ({ username }) => username ?? <span className={list['soft']}>{texts.unknown}</span>,
     },
     {
       id: 'at',

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -13,12 +13,13 @@ import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
-import styles from './admin.module.css';
+import list from '../../shared/list-screen.module.css';
 import { AdminPage } from './admin-page';
 import { type AdminSearch, readAdminSearch } from './admin-search';
 import { CreateGroupDialog } from './create-group-dialog';
 import { GroupDrawer } from './group-drawer';
 import { groupsQuery } from './people-api';
+import { ScopeChoice } from './scope-choice';
 
 const texts = adminTexts.groups;
 
@@ -43,18 +44,9 @@ export function GroupsScreen(): ReactNode {
         </Button>
       }
     >
-      <div className={styles['filters']} role="search">
+      <div className={list['filters']} role="search">
         <SearchField label={texts.search} value={search.q} onChange={(q) => change({ q, page: undefined })} />
-        <SegmentedControl
-          size="xs"
-          aria-label={adminTexts.scope.label}
-          data={[
-            { value: '', label: adminTexts.scope.tenant },
-            { value: 'true', label: adminTexts.scope.all },
-          ]}
-          value={search.all ?? ''}
-          onChange={(all) => change({ all: all === 'true' ? 'true' : undefined, page: undefined })}
-        />
+        <ScopeChoice search={search} change={change} />
       </div>
       {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
       {page && page.data.length > 0 && (
@@ -89,7 +81,7 @@ function columnsAt(now: number, open: (id: number) => void): Column<GroupRead>[]
       header: texts.columns.name,
       width: 'minmax(180px, 1.4fr)',
       cell: ({ group_id: id, group_name: name }) => (
-        <button type="button" className={styles['name']} onClick={() => open(id)}>
+        <button type="button" className={list['name']} onClick={() => open(id)}>
           {name}
         </button>
       ),
@@ -98,13 +90,13 @@ function columnsAt(now: number, open: (id: number) => void): Column<GroupRead>[]
       id: 'mail',
       header: texts.columns.mail,
       width: 'minmax(180px, 1.6fr)',
-      cell: ({ group_mail: mail }) => <span className={styles['soft']}>{mail ?? commonTexts.none}</span>,
+      cell: ({ group_mail: mail }) => <span className={list['soft']}>{mail ?? commonTexts.none}</span>,
     },
     {
       id: 'origin',
       header: texts.columns.origin,
       width: '160px',
-      cell: ({ group_type: type }) => <span className={styles['soft']}>{type ?? texts.builtIn}</span>,
+      cell: ({ group_type: type }) => <span className={list['soft']}>{type ?? texts.builtIn}</span>,
     },
     {
       id: 'since',

@@ -14,6 +14,7 @@ import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
+import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
 import { AdminPage } from './admin-page';
 import { type AdminSearch, readAdminSearch, SECRET_SCOPES } from './admin-search';
@@ -102,7 +103,7 @@ function SecretList({ place, search, change, onRotate }: ListProps): ReactNode {
 function Filters({ search, change }: Pick<ListProps, 'search' | 'change'>): ReactNode {
   const { data: workspaces } = useQuery(workspacesQuery);
   return (
-    <div className={styles['filters']} role="search">
+    <div className={list['filters']} role="search">
       <SegmentedControl
         size="xs"
         aria-label={texts.scopeLabel}
@@ -139,19 +140,19 @@ function columnsAt(
       id: 'type',
       header: texts.columns.type,
       width: '230px',
-      cell: ({ type }) => <span className={styles['soft']}>{type}</span>,
+      cell: ({ type }) => <span className={list['soft']}>{type}</span>,
     },
     {
       id: 'description',
       header: texts.columns.description,
       width: 'minmax(140px, 1.4fr)',
-      cell: ({ description }) => <span className={styles['soft']}>{description ?? commonTexts.none}</span>,
+      cell: ({ description }) => <span className={list['soft']}>{description ?? commonTexts.none}</span>,
     },
     {
       id: 'by',
       header: texts.columns.by,
       width: '120px',
-      cell: ({ by }) => <span className={styles['soft']}>{by?.username ?? commonTexts.none}</span>,
+      cell: ({ by }) => <span className={list['soft']}>{by?.username ?? commonTexts.none}</span>,
     },
     {
       id: 'changed',

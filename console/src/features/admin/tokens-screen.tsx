@@ -15,6 +15,7 @@ import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
 import { dateOf, exactTime, RelativeTime, useNow } from '../../shared/time';
+import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
 import { AdminPage } from './admin-page';
 import { readAdminSearch } from './admin-search';
@@ -131,7 +132,7 @@ function columnsAt(now: number, end: (id: number) => Promise<void>): Column<Toke
       cell: ({ token_id: id, description }) => (
         <>
           <span className={styles['plain']}>{description ?? texts.unnamed}</span>{' '}
-          <span className={styles['soft']}>#{id}</span>
+          <span className={list['soft']}>#{id}</span>
         </>
       ),
     },

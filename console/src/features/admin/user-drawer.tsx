@@ -10,6 +10,7 @@ import { Icon } from '../../shared/icons';
 import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { dateOf } from '../../shared/time';
+import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
 import { EnabledBadge } from './enabled-badge';
 import { peopleChanges, TENANT_ROLES, userGroupsQuery, userQuery, userRolesQuery } from './people-api';
@@ -50,7 +51,7 @@ function Account({ user }: { user: UserRead }): ReactNode {
       </dl>
       <Roles userId={id} username={username} />
       <Groups userId={id} />
-      <div className={styles['filters']}>
+      <div className={list['filters']}>
         <Button
           variant="default"
           renderRoot={(props: object) => <Link to="/access" search={{ holder: id }} {...props} />}
@@ -110,7 +111,7 @@ function Roles({ userId, username }: { userId: number; username: string }): Reac
         {through.map((role) => (
           <li key={`group ${role}`}>
             <span title={texts.roleMeaning[role]}>{role}</span>
-            <span className={styles['soft']}>{texts.through}</span>
+            <span className={list['soft']}>{texts.through}</span>
           </li>
         ))}
       </ul>

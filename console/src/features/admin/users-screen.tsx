@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -13,12 +13,13 @@ import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { dateOf, RelativeTime, useNow } from '../../shared/time';
-import styles from './admin.module.css';
+import list from '../../shared/list-screen.module.css';
 import { AdminPage } from './admin-page';
 import { type AdminSearch, readAdminSearch } from './admin-search';
 import { CreateUserDialog } from './create-user-dialog';
 import { EnabledBadge } from './enabled-badge';
 import { groupQuery, usersQuery } from './people-api';
+import { ScopeChoice } from './scope-choice';
 import { UserDrawer } from './user-drawer';
 
 const texts = adminTexts.users;
@@ -79,19 +80,10 @@ interface FiltersProps {
 
 function Filters({ search, change }: FiltersProps): ReactNode {
   return (
-    <div className={styles['filters']} role="search">
+    <div className={list['filters']} role="search">
       <SearchField label={texts.search} value={search.q} onChange={(q) => change({ q, page: undefined })} />
       {search.group === undefined ? (
-        <SegmentedControl
-          size="xs"
-          aria-label={adminTexts.scope.label}
-          data={[
-            { value: '', label: adminTexts.scope.tenant },
-            { value: 'true', label: adminTexts.scope.all },
-          ]}
-          value={search.all ?? ''}
-          onChange={(all) => change({ all: all === 'true' ? 'true' : undefined, page: undefined })}
-        />
+        <ScopeChoice search={search} change={change} />
       ) : (
         <GroupFilter groupId={search.group} onClear={() => change({ group: undefined, page: undefined })} />
       )}
@@ -116,7 +108,7 @@ function columnsAt(now: number, open: (id: number) => void): Column<UserRead>[] 
       header: texts.columns.name,
       width: 'minmax(160px, 1.2fr)',
       cell: ({ user_id: id, username }) => (
-        <button type="button" className={styles['name']} onClick={() => open(id)}>
+        <button type="button" className={list['name']} onClick={() => open(id)}>
           {username}
         </button>
       ),
@@ -125,13 +117,13 @@ function columnsAt(now: number, open: (id: number) => void): Column<UserRead>[] 
       id: 'display',
       header: texts.columns.display,
       width: 'minmax(140px, 1.2fr)',
-      cell: ({ display_name: name }) => <span className={styles['soft']}>{name ?? commonTexts.none}</span>,
+      cell: ({ display_name: name }) => <span className={list['soft']}>{name ?? commonTexts.none}</span>,
     },
     {
       id: 'email',
       header: texts.columns.email,
       width: 'minmax(180px, 1.6fr)',
-      cell: ({ email }) => <span className={styles['soft']}>{email}</span>,
+      cell: ({ email }) => <span className={list['soft']}>{email}</span>,
     },
     {
       id: 'state',

@@ -1,23 +1,20 @@
-import { Button, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ClusterRead } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
-import { Icon } from '../../shared/icons';
 import styles from '../../shared/list-screen.module.css';
 import { MultiFilter } from '../../shared/multi-filter';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { number, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { clustersQuery } from './clusters-api';
 import { CLUSTER_STATUSES, type ClustersSearch, readClustersSearch } from './clusters-search';
-
-const SEARCH_DELAY_MS = 250;
 
 const STATUS_OPTIONS = CLUSTER_STATUSES.map((status) => ({
   value: status,
@@ -66,21 +63,9 @@ function Filters({ search, total }: { search: ClustersSearch; total: number | un
   const navigate = useNavigate({ from: '/clusters' });
   const change = (part: Partial<ClustersSearch>) =>
     void navigate({ search: (before) => readClustersSearch({ ...before, ...part }), replace: true });
-  const [name, setName] = useState(search.q ?? '');
-  const applyName = useDebouncedCallback((q: string) => change({ q }), SEARCH_DELAY_MS);
   return (
     <div className={styles['filters']} role="search">
-      <TextInput
-        className={styles['search']}
-        aria-label={texts.clusters.search}
-        placeholder={texts.clusters.search}
-        leftSection={<Icon name="search" />}
-        value={name}
-        onChange={({ currentTarget: { value } }) => {
-          setName(value);
-          applyName(value);
-        }}
-      />
+      <SearchField label={texts.clusters.search} value={search.q} onChange={(q) => change({ q })} />
       <MultiFilter
         label={texts.clusters.status}
         options={STATUS_OPTIONS}
@@ -92,7 +77,6 @@ function Filters({ search, total }: { search: ClustersSearch; total: number | un
           variant="subtle"
           color="gray"
           onClick={() => {
-            setName('');
             void navigate({ search: {}, replace: true });
           }}
         >

@@ -19,6 +19,7 @@ import { RunLog } from './run-log';
 import { RUN_TABS, type RunTab } from './run-search';
 import { RunStages } from './run-stages';
 import { RunTimeline } from './run-timeline';
+import tabs from '../../shared/tabs.module.css';
 import styles from './run-screen.module.css';
 
 const STOPPABLE = ['SUBMITTED', 'RUNNING'];
@@ -67,8 +68,8 @@ function Run({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
       <Tabs
         value={tab}
         onChange={(value) => show(RUN_TABS.find((one) => one === value) ?? 'log')}
-        className={styles['tabs']}
-        classNames={{ panel: styles['panel'] }}
+        className={tabs['tabs']}
+        classNames={{ panel: tabs['panel'] }}
         keepMounted={false}
       >
         <Tabs.List>

@@ -1,24 +1,21 @@
-import { Button, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { KeysetResultSet, RunList, RunListEntry } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
-import { Icon } from '../../shared/icons';
 import styles from '../../shared/list-screen.module.css';
 import { MultiFilter } from '../../shared/multi-filter';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { dateOf, durationText, RelativeTime, useNow } from '../../shared/time';
 import { runsHeadQuery, runsQuery, workspacesQuery } from './runs-api';
 import { readRunsSearch, RUN_STATUSES, type RunsSearch } from './runs-search';
-
-const SEARCH_DELAY_MS = 250;
 
 const STATUS_OPTIONS = RUN_STATUSES.map((status) => ({ value: status, label: <StateBadge state={status} /> }));
 
@@ -96,22 +93,10 @@ function Filters({ search, count }: FiltersProps): ReactNode {
   const { data: workspaces } = useQuery(workspacesQuery);
   const change = (part: Partial<RunsSearch>) =>
     void navigate({ search: (before) => readRunsSearch({ ...before, ...part }), replace: true });
-  const [name, setName] = useState(search.q ?? '');
-  const applyName = useDebouncedCallback((q: string) => change({ q }), SEARCH_DELAY_MS);
   const { sort: _sort, order: _order, ...filters } = search;
   return (
     <div className={styles['filters']} role="search">
-      <TextInput
-        className={styles['search']}
-        aria-label={texts.runs.search}
-        placeholder={texts.runs.search}
-        leftSection={<Icon name="search" />}
-        value={name}
-        onChange={({ currentTarget: { value } }) => {
-          setName(value);
-          applyName(value);
-        }}
-      />
+      <SearchField label={texts.runs.search} value={search.q} onChange={(q) => change({ q })} />
       <ChoiceFilter
         label={texts.runs.workspace}
         options={[
@@ -132,7 +117,6 @@ function Filters({ search, count }: FiltersProps): ReactNode {
           variant="subtle"
           color="gray"
           onClick={() => {
-            setName('');
             void navigate({ search: { sort: search.sort, order: search.order }, replace: true });
           }}
         >

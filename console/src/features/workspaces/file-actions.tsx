@@ -7,6 +7,7 @@ import type { AskedOfFile } from './file-question';
 import { downloadUrl } from './files-api';
 import { languageOf } from './job-fields';
 import { cleanPath } from './paths';
+import list from '../../shared/list-screen.module.css';
 import styles from './workspaces.module.css';
 
 interface FileActionsProps {
@@ -20,7 +21,7 @@ export function FileActions({ workspaceId, file, ask }: FileActionsProps): React
   const t = texts.workspaces.files;
   const path = cleanPath(file.full_file_path);
   return (
-    <span className={`${styles['rowActions']} ${styles['above']}`}>
+    <span className={`${styles['rowActions']} ${list['above']}`}>
       {!file.is_dir && languageOf(path) && (
         <Button
           variant="default"

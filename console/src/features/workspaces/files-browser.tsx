@@ -1,4 +1,4 @@
-import { Button, FileButton, TextInput } from '@mantine/core';
+import { Button, FileButton } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { type Column, DataTable, type Sorting } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
 import { bytes, number, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { FileActions } from './file-actions';
@@ -17,9 +18,9 @@ import { cleanPath, foldersOf, joined, nameOf } from './paths';
 import { UploadPanel } from './upload-panel';
 import { chosenFiles, droppedFiles, MAX_UPLOADS, uploads } from './uploads';
 import { readWorkspaceSearch } from './workspaces-search';
+import list from '../../shared/list-screen.module.css';
 import styles from './workspaces.module.css';
 
-const SEARCH_DELAY_MS = 250;
 /** Files that arrive within this time are shown together. */
 const REFRESH_DELAY_MS = 400;
 
@@ -42,7 +43,7 @@ export function FilesBrowser({ workspaceId }: { workspaceId: number }): ReactNod
   return (
     <div className={styles['browser']} {...drop.handlers}>
       <Toolbar key={folder} workspaceId={workspaceId} folder={folder} q={q} take={drop.take} ask={setAsked}>
-        {listing && <span className={styles['count']}>{t.count(number(listing.files.length))}</span>}
+        {listing && <span className={list['count']}>{t.count(number(listing.files.length))}</span>}
       </Toolbar>
       <UploadPanel workspaceId={workspaceId} />
       {drop.isCut && <p role="alert">{texts.workspaces.uploads.tooMany(number(MAX_UPLOADS))}</p>}
@@ -58,9 +59,7 @@ export function FilesBrowser({ workspaceId }: { workspaceId: number }): ReactNod
           onSort={setSorting}
         />
       )}
-      {listing?.isCut && (
-        <p className={styles['faint']}>{t.cut(number(Math.min(listing.files.length, MAX_ENTRIES)))}</p>
-      )}
+      {listing?.isCut && <p className={list['faint']}>{t.cut(number(Math.min(listing.files.length, MAX_ENTRIES)))}</p>}
       {drop.isOver && (
         <div className={styles['drop']}>
           <Icon name="toStart" size={28} />
@@ -83,26 +82,16 @@ interface ToolbarProps {
 
 function Toolbar({ workspaceId, folder, q, take, ask, children }: ToolbarProps): ReactNode {
   const navigate = useNavigate({ from: '/workspaces/$workspaceId' });
-  const [name, setName] = useState(q);
-  const apply = useDebouncedCallback(
-    (value: string) =>
-      void navigate({ search: (before) => readWorkspaceSearch({ ...before, q: value }), replace: true }),
-    SEARCH_DELAY_MS,
-  );
   const above = foldersOf(folder);
   return (
     <>
-      <div className={styles['bar']} role="search">
-        <TextInput
-          className={styles['search']}
-          aria-label={t.search}
-          placeholder={t.search}
-          leftSection={<Icon name="search" />}
-          value={name}
-          onChange={({ currentTarget: { value } }) => {
-            setName(value);
-            apply(value);
-          }}
+      <div className={list['filters']} role="search">
+        <SearchField
+          label={t.search}
+          value={q}
+          onChange={(typed) =>
+            void navigate({ search: (before) => readWorkspaceSearch({ ...before, q: typed }), replace: true })
+          }
         />
         <FileButton multiple onChange={(files) => take(files.map((file) => ({ path: file.name, file })))}>
           {(props) => (
@@ -233,7 +222,7 @@ function columnsAt({ now, workspaceId, isSearch, ask }: ColumnContext): Column<W
       id: 'by',
       header: t.columns.by,
       width: 'minmax(90px, 0.8fr)',
-      cell: ({ modified_by: by }) => <span className={styles['soft']}>{by?.username ?? texts.time.never}</span>,
+      cell: ({ modified_by: by }) => <span className={list['soft']}>{by?.username ?? texts.time.never}</span>,
     },
     {
       id: 'size',
@@ -272,7 +261,7 @@ function FileName({ workspaceId, file, isSearch }: Omit<ColumnContext, 'now' | '
           to="/workspaces/$workspaceId"
           params={{ workspaceId }}
           search={{ folder: path }}
-          className={`${styles['name']} ${styles['entryName']}`}
+          className={`${list['name']} ${styles['entryName']}`}
         >
           {shown}
         </Link>
@@ -281,7 +270,7 @@ function FileName({ workspaceId, file, isSearch }: Omit<ColumnContext, 'now' | '
           to="/workspaces/$workspaceId/file"
           params={{ workspaceId }}
           search={{ path }}
-          className={`${styles['name']} ${styles['entryName']}`}
+          className={`${list['name']} ${styles['entryName']}`}
         >
           {shown}
         </Link>

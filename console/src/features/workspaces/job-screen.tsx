@@ -14,7 +14,8 @@ import { changeJob, jobQuery, makeJob, runJob, switchJob } from './jobs-api';
 import { nameOf, recordNameOf } from './paths';
 import { WorkspaceTrail } from './workspace-screen';
 import { usableClustersQuery } from './workspaces-api';
-import styles from './workspaces.module.css';
+import list from '../../shared/list-screen.module.css';
+import tabs from '../../shared/tabs.module.css';
 
 const t = texts.workspaces.job;
 
@@ -113,7 +114,7 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
     <Page
       title={job.name}
       trail={<WorkspaceTrail workspaceId={workspaceId} />}
-      badge={isEnabled ? null : <span className={styles['faint']}>{t.disabled}</span>}
+      badge={isEnabled ? null : <span className={list['faint']}>{t.disabled}</span>}
       subtitle={`${t.types[language]} · ${job.cluster_info.name}`}
       actions={
         <>
@@ -139,7 +140,7 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
       <Tabs
         value={tab}
         onChange={(value) => void navigate({ search: value === 'history' ? { tab: value } : {}, replace: true })}
-        classNames={{ panel: styles['panel'] }}
+        classNames={{ panel: tabs['panel'] }}
       >
         <Tabs.List>
           <Tabs.Tab value="settings">{t.tabs.settings}</Tabs.Tab>

@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { JobConfListItem } from 'managed-spark/types';
@@ -7,13 +7,14 @@ import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { LANGUAGES } from './job-fields';
 import { jobsQuery } from './jobs-api';
 import { readWorkspaceSearch } from './workspaces-search';
-import styles from './workspaces.module.css';
+import list from '../../shared/list-screen.module.css';
 
 const t = texts.workspaces.jobs;
 
@@ -35,15 +36,13 @@ export function JobsList({ workspaceId }: { workspaceId: number }): ReactNode {
   );
   return (
     <>
-      <div className={styles['bar']} role="search">
-        <TextInput
-          className={styles['search']}
-          aria-label={t.search}
-          placeholder={t.search}
-          leftSection={<Icon name="search" />}
+      <div className={list['filters']} role="search">
+        <SearchField
+          label={t.search}
           value={q}
-          onChange={({ currentTarget: { value } }) =>
-            void navigate({ search: (before) => readWorkspaceSearch({ ...before, q: value }), replace: true })
+          delayMs={0}
+          onChange={(typed) =>
+            void navigate({ search: (before) => readWorkspaceSearch({ ...before, q: typed }), replace: true })
           }
         />
         {create}
@@ -70,7 +69,7 @@ function columnsAt(now: number, workspaceId: number): Column<JobConfListItem>[] 
       header: t.columns.name,
       width: 'minmax(200px, 1.6fr)',
       cell: ({ job_conf_id: jobId, name }) => (
-        <Link to="/workspaces/$workspaceId/jobs/$jobId" params={{ workspaceId, jobId }} className={styles['name']}>
+        <Link to="/workspaces/$workspaceId/jobs/$jobId" params={{ workspaceId, jobId }} className={list['name']}>
           {name}
         </Link>
       ),
@@ -79,19 +78,19 @@ function columnsAt(now: number, workspaceId: number): Column<JobConfListItem>[] 
       id: 'program',
       header: t.columns.program,
       width: 'minmax(160px, 1.4fr)',
-      cell: (job) => <span className={styles['soft']}>{programOf(job)}</span>,
+      cell: (job) => <span className={list['soft']}>{programOf(job)}</span>,
     },
     {
       id: 'type',
       header: t.columns.type,
       width: '130px',
-      cell: ({ spark_job_type: { language } }) => <span className={styles['soft']}>{typeText(language)}</span>,
+      cell: ({ spark_job_type: { language } }) => <span className={list['soft']}>{typeText(language)}</span>,
     },
     {
       id: 'cluster',
       header: t.columns.cluster,
       width: 'minmax(100px, 1fr)',
-      cell: ({ cluster_info: { name } }) => <span className={styles['soft']}>{name}</span>,
+      cell: ({ cluster_info: { name } }) => <span className={list['soft']}>{name}</span>,
     },
     {
       id: 'last',
@@ -99,11 +98,11 @@ function columnsAt(now: number, workspaceId: number): Column<JobConfListItem>[] 
       width: '150px',
       cell: ({ last_job_run: last }) =>
         last ? (
-          <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId: last.job_id }} className={styles['above']}>
+          <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId: last.job_id }} className={list['above']}>
             <StateBadge state={last.job_status} />
           </Link>
         ) : (
-          <span className={styles['faint']}>{t.neverRun}</span>
+          <span className={list['faint']}>{t.neverRun}</span>
         ),
     },
     {

@@ -10,7 +10,7 @@ import { languageOf, recordsText } from './job-fields';
 import { cleanPath, nameOf, recordNameOf } from './paths';
 import { Question } from '../../shared/question';
 import { usableClustersQuery } from './workspaces-api';
-import styles from './workspaces.module.css';
+import list from '../../shared/list-screen.module.css';
 
 interface RunFileProps {
   workspaceId: number;
@@ -94,7 +94,7 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
       {job === null && (
         <TextInput label={t.jobName} value={name} onChange={({ currentTarget: { value } }) => setName(value)} />
       )}
-      {recordsText(language) && <p className={styles['soft']}>{t.copied}</p>}
+      {recordsText(language) && <p className={list['soft']}>{t.copied}</p>}
     </Question>
   );
 }

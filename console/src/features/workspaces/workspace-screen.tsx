@@ -10,7 +10,7 @@ import { FilesBrowser } from './files-browser';
 import { JobsList } from './jobs-list';
 import { usageQuery, workspaceQuery } from './workspaces-api';
 import { WORKSPACE_TABS } from './workspaces-search';
-import styles from './workspaces.module.css';
+import tabs from '../../shared/tabs.module.css';
 
 export function WorkspaceScreen(): ReactNode {
   const { workspaceId } = useParams({ from: '/workspaces/$workspaceId' });
@@ -42,8 +42,8 @@ export function WorkspaceScreen(): ReactNode {
           onChange={(value) =>
             void navigate({ search: { tab: WORKSPACE_TABS.find((one) => one === value) }, replace: true })
           }
-          className={styles['tabs']}
-          classNames={{ panel: styles['panel'] }}
+          className={tabs['tabs']}
+          classNames={{ panel: tabs['panel'] }}
           keepMounted={false}
         >
           <Tabs.List>

@@ -8,12 +8,13 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { Question } from '../../shared/question';
 import { changeWorkspace, makeWorkspace, switchWorkspace, workspaceListQuery } from './workspaces-api';
 import { readWorkspacesSearch } from './workspaces-search';
-import styles from './workspaces.module.css';
+import list from '../../shared/list-screen.module.css';
 
 type Asked = { what: 'create' } | { what: 'edit' | 'disable'; workspace: WorkspaceRead };
 
@@ -39,15 +40,8 @@ export function WorkspacesScreen(): ReactNode {
       }
       fill
     >
-      <div className={styles['bar']} role="search">
-        <TextInput
-          className={styles['search']}
-          aria-label={t.search}
-          placeholder={t.search}
-          leftSection={<Icon name="search" />}
-          value={q}
-          onChange={({ currentTarget: { value } }) => change({ q: value })}
-        />
+      <div className={list['filters']} role="search">
+        <SearchField label={t.search} value={q} delayMs={0} onChange={(typed) => change({ q: typed })} />
         <Button
           variant={disabled ? 'light' : 'default'}
           aria-pressed={disabled !== undefined}
@@ -79,7 +73,7 @@ function columnsAt(now: number, ask: (asked: Asked) => void): Column<WorkspaceRe
       header: t.columns.name,
       width: 'minmax(200px, 1.4fr)',
       cell: ({ workspace_id: workspaceId, name }) => (
-        <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className={styles['name']}>
+        <Link to="/workspaces/$workspaceId" params={{ workspaceId }} className={list['name']}>
           {name}
         </Link>
       ),
@@ -88,13 +82,13 @@ function columnsAt(now: number, ask: (asked: Asked) => void): Column<WorkspaceRe
       id: 'description',
       header: t.columns.description,
       width: 'minmax(200px, 2fr)',
-      cell: ({ description }) => <span className={styles['soft']}>{description}</span>,
+      cell: ({ description }) => <span className={list['soft']}>{description}</span>,
     },
     {
       id: 'by',
       header: t.columns.by,
       width: 'minmax(100px, 0.8fr)',
-      cell: ({ created_by: by }) => <span className={styles['soft']}>{by?.username ?? texts.time.never}</span>,
+      cell: ({ created_by: by }) => <span className={list['soft']}>{by?.username ?? texts.time.never}</span>,
     },
     {
       id: 'changed',
@@ -123,12 +117,7 @@ function RowMenu({ workspace, ask }: { workspace: WorkspaceRead; ask: (asked: As
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon
-          className={styles['above']}
-          variant="subtle"
-          color="gray"
-          aria-label={`${t.more}: ${workspace.name}`}
-        >
+        <ActionIcon className={list['above']} variant="subtle" color="gray" aria-label={`${t.more}: ${workspace.name}`}>
           <Icon name="more" />
         </ActionIcon>
       </Menu.Target>
@@ -180,7 +169,7 @@ function WorkspaceQuestion({ asked, onClose }: { asked: Asked; onClose: () => vo
       act={act}
       onClose={onClose}
     >
-      {asked.what === 'create' && <p className={styles['soft']}>{t.createHint}</p>}
+      {asked.what === 'create' && <p className={list['soft']}>{t.createHint}</p>}
       <TextInput
         label={t.name}
         description={t.nameHint}
