@@ -22,10 +22,7 @@ const root = createRootRoute({ component: Root });
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    // eslint-disable-next-line typescript/only-throw-error -- the router's way of leading on
-    throw redirect({ to: '/runs' });
-  },
+  beforeLoad: () => redirect({ to: '/runs', throw: true }),
 });
 
 const runs = createRoute({
@@ -74,10 +71,7 @@ const access = createRoute({
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
-  beforeLoad: () => {
-    // eslint-disable-next-line typescript/only-throw-error -- the router's way of leading on
-    throw redirect({ to: '/admin/users' });
-  },
+  beforeLoad: () => redirect({ to: '/admin/users', throw: true }),
 });
 
 const users = createRoute({

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react';
 import { EmptyState } from '../../shared/empty-state';
 import table from '../../shared/plain-table.module.css';
 import { StateBadge } from '../../shared/state-badge';
+import { StateHistory } from '../../shared/state-history';
 import { texts } from '../../shared/texts';
-import { dateOf, durationText, exactTime } from '../../shared/time';
+import { dateOf, durationText } from '../../shared/time';
 import styles from './cluster-screen.module.css';
 import { nodeErrorsQuery, nodeHistoryQuery } from './clusters-api';
 
@@ -59,46 +60,23 @@ interface NodeEventsProps {
 }
 
 function NodeEvents({ clusterId, events, now }: NodeEventsProps): ReactNode {
-  const t = texts.run.history;
-  return (
-    <div className={table['frame']}>
-      <table className={table['table']}>
-        <thead>
-          <tr>
-            <th>{texts.cluster.node.node}</th>
-            <th>{t.state}</th>
-            <th>{t.since}</th>
-            <th className={table['number']}>{t.for}</th>
-            <th>{t.by}</th>
-            <th>{t.step}</th>
-            <th>{t.reason}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => {
-            const from = dateOf(event.start_time);
-            const end = dateOf(event.end_time);
-            return (
-              <tr key={event.node_status_id}>
-                <td>{event.node_number}</td>
-                <td>
-                  <StateBadge state={event.node_status} of="cluster" isOver={end !== null} />
-                </td>
-                <td>{from && exactTime(from)}</td>
-                <td className={table['number']}>{from && durationText((end?.getTime() ?? now) - from.getTime())}</td>
-                <td>{event.created_by ?? <span className={table['soft']}>{t.platform}</span>}</td>
-                <td className="mono">{event.step}</td>
-                <td>
-                  {event.reason}
-                  {event.node_status === 'ERROR' && <NodeErrors clusterId={clusterId} event={event} />}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
+  const entries = events.map((event) => ({
+    key: event.node_status_id,
+    subject: event.node_number,
+    state: event.node_status,
+    of: 'cluster' as const,
+    from: event.start_time,
+    to: event.end_time,
+    by: event.created_by,
+    step: event.step,
+    reason: (
+      <>
+        {event.reason}
+        {event.node_status === 'ERROR' && <NodeErrors clusterId={clusterId} event={event} />}
+      </>
+    ),
+  }));
+  return <StateHistory subject={texts.cluster.node.node} entries={entries} now={now} />;
 }
 
 /** The errors behind the state of a node, if they say more than its reason. */

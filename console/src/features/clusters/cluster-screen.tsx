@@ -10,9 +10,9 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
 import { StateBadge } from '../../shared/state-badge';
+import { StateHistory } from '../../shared/state-history';
 import { texts } from '../../shared/texts';
-import { dateOf, durationText, exactTime, RelativeTime, useNow } from '../../shared/time';
-import table from '../../shared/plain-table.module.css';
+import { RelativeTime, useNow } from '../../shared/time';
 import { ClusterNodes } from './cluster-nodes';
 import styles from './cluster-screen.module.css';
 import { clusterHistoryQuery, clusterQuery, start, stop } from './clusters-api';
@@ -101,43 +101,18 @@ function StateLine({ state, now }: { state: ClusterStateEvent; now: number }): R
 }
 
 function History({ states, now }: { states: readonly ClusterStateEvent[]; now: number }): ReactNode {
-  const t = texts.run.history;
-  return (
-    <div className={table['frame']}>
-      <table className={table['table']}>
-        <thead>
-          <tr>
-            <th>{t.state}</th>
-            <th>{t.since}</th>
-            <th className={table['number']}>{t.for}</th>
-            <th className={table['number']}>{texts.clusters.columns.nodes}</th>
-            <th>{t.by}</th>
-            <th>{t.step}</th>
-            <th>{t.reason}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {states.map((one) => {
-            const from = dateOf(one.start_time);
-            const end = dateOf(one.end_time);
-            return (
-              <tr key={one.cluster_status_id}>
-                <td>
-                  <StateBadge state={one.cluster_status} of="cluster" isOver={end !== null} />
-                </td>
-                <td>{from && exactTime(from)}</td>
-                <td className={table['number']}>{from && durationText((end?.getTime() ?? now) - from.getTime())}</td>
-                <td className={table['number']}>{one.current_node_size}</td>
-                <td>{one.created_by ?? <span className={table['soft']}>{t.platform}</span>}</td>
-                <td className="mono">{one.step}</td>
-                <td>{one.reason}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
+  const entries = states.map((one) => ({
+    key: one.cluster_status_id,
+    state: one.cluster_status,
+    of: 'cluster' as const,
+    from: one.start_time,
+    to: one.end_time,
+    nodes: one.current_node_size,
+    by: one.created_by,
+    step: one.step,
+    reason: one.reason,
+  }));
+  return <StateHistory hasNodes entries={entries} now={now} />;
 }
 
 function Actions({ cluster }: { cluster: ClusterRead }): ReactNode {
