@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../harness/chromium';
+import { violationsOn } from './harness/accessibility';
 import { createUser, PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const MARKUP = '<img src=x onerror="window.hacked=true">';
 
 let platform: SharedPlatform;
@@ -39,16 +38,6 @@ async function logIn(username: string): Promise<Page> {
 }
 
 const open = (page: Page, path: string) => page.goto(`${platform.baseUrl}/console/${path}`);
-
-/** Returns what axe finds on the page as it is now. */
-async function violationsOn(page: Page): Promise<string[]> {
-  // Drawers and dialogs are measured when they have stopped moving.
-  await page.waitForFunction('document.getAnimations().every((animation) => animation.playState !== "running")');
-  await page.evaluate(AXE);
-  return page.evaluate<string[]>(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].html))',
-  );
-}
 
 // Real: the platform, PostgreSQL and a browser. Nothing is left out.
 describe('an administrator in the console', () => {

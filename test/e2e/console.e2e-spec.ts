@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../harness/chromium';
+import { errorsOf, launchChromium } from '../harness/chromium';
 import { eventually } from '../harness/eventually';
+import { violationsOn } from './harness/accessibility';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
@@ -11,14 +11,12 @@ import { SharedPlatform } from './harness/shared-platform';
 /** It needs no Spark to fail, so it is quick. */
 const FAILING = 'print("reads the invoices", flush=True)\nrow = {}\nprint(row["invoice_total"])\n';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-
 let platform: SharedPlatform;
 let admin: ApiClient;
 let browser: Browser;
 let page: Page;
 let runId: number;
-const errors: string[] = [];
+let errors: string[];
 
 beforeAll(async () => {
   [platform, browser] = await Promise.all([SharedPlatform.join('e2e', 'console'), launchChromium()]);
@@ -33,31 +31,13 @@ beforeAll(async () => {
   // Colours that change slowly would be judged on their way.
   page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
   page.setDefaultTimeout(60_000);
-  page.on('pageerror', (error) => errors.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
+  errors = errorsOf(page);
 });
 
 afterAll(async () => {
   await browser?.close();
   await platform?.close();
 });
-
-/** Returns the rules of WCAG 2.2 AA and of good practice that the page breaks. */
-async function violations(): Promise<string[]> {
-  const isLoaded = await page.evaluate(() => 'axe' in globalThis);
-  if (!isLoaded) await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-    };
-    const found = await axe.run();
-    return found.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`).join(' | ')}`,
-    );
-  });
-}
 
 /** Opens the console in light and in dark, and checks the screen in both. */
 async function expectAccessible(): Promise<void> {
@@ -66,7 +46,7 @@ async function expectAccessible(): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     // Until the page is drawn again, some of its colours are of the other scheme.
-    await eventually(async () => (found = await violations()).length === 0, {
+    await eventually(async () => (found = await violationsOn(page)).length === 0, {
       timeoutMs: 5_000,
       what: 'a screen for all',
     }).catch(() => undefined);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../harness/chromium';
+import { errorsOf, launchChromium } from '../harness/chromium';
 import type { Json } from './harness/api-client';
 import { PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
@@ -10,17 +10,14 @@ import { SharedPlatform } from './harness/shared-platform';
 let platform: SharedPlatform;
 let browser: Browser;
 let page: Page;
-const errors: string[] = [];
+let errors: string[];
 
 beforeAll(async () => {
   platform = await SharedPlatform.join('e2e', 'swagger');
   browser = await launchChromium();
   page = await browser.newPage({ viewport: { width: 1280, height: 4_000 } });
   page.setDefaultTimeout(180_000);
-  page.on('pageerror', (error) => errors.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
+  errors = errorsOf(page);
 });
 
 afterAll(async () => {

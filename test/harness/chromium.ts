@@ -4,7 +4,7 @@ import { access, chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from '
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const run = promisify(execFile);
 const decompress = promisify(brotliDecompress);
@@ -125,4 +125,14 @@ async function isExecutable(file: string): Promise<boolean> {
 function definedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries);
+}
+
+/** Returns the errors of the page's scripts and console, as they come. */
+export function errorsOf(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  return errors;
 }

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Returns the rules of WCAG 2.2 AA and of good practice that the page breaks, with their elements and how to mend them. */
+export async function violationsOn(page: Page): Promise<string[]> {
+  // Drawers and dialogs are measured when they have stopped moving.
+  await page.waitForFunction('document.getAnimations().every((animation) => animation.playState !== "running")');
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+    };
+    const found = await axe.run();
+    return found.violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`).join(' | ')}`,
+    );
+  });
+}
