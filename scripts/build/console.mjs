@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { ensureGenerated } from '../../sdk/typescript/generate.mjs';
+import { filesBelow, hashOfSources } from './sources.mjs';
 
 /** The best quality but one: the best takes three times as long, for a fiftieth less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
@@ -16,6 +16,12 @@ const GZIP = { level: 9 };
 const COMPRESSIBLE = /\.(js|css|svg)$/;
 const MIN_BYTES = 1024;
 
+/** The console depends on these. The types that are generated for the SDK come from openapi.json. */
+const SOURCES = [
+  ...['index.html', 'package.json', 'tsconfig.json', 'vite.config.ts', 'src'].map((name) => `console/${name}`),
+  ...['sdk/typescript/src', 'openapi.json', 'scripts/build/console.mjs', 'package-lock.json'],
+];
+
 /**
  * Builds dist/console, the console with each file compressed, unless it was built from the present sources.
  * @param {string} root project folder
@@ -23,7 +29,7 @@ const MIN_BYTES = 1024;
 export async function buildConsole(root) {
   const folder = join(root, 'dist', 'console');
   const stamp = join(root, 'dist', '.console-sha');
-  const wanted = sourcesHash(root);
+  const wanted = hashOfSources(root, SOURCES);
   if (existsSync(join(folder, 'index.html')) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   rmSync(stamp, { force: true });
   ensureGenerated();
@@ -51,31 +57,4 @@ async function compress(file) {
     promisify(brotliCompress)(content, BROTLI).then((bytes) => writeFile(`${file}.br`, bytes)),
     promisify(gzip)(content, GZIP).then((bytes) => writeFile(`${file}.gz`, bytes)),
   ]);
-}
-
-/** @param {string} root */
-function sourcesHash(root) {
-  const hash = createHash('sha256');
-  const files = [
-    ...['index.html', 'package.json', 'tsconfig.json', 'vite.config.ts'].map((name) => join(root, 'console', name)),
-    ...['console/src', 'sdk/typescript/src'].flatMap((folder) => filesBelow(join(root, folder))),
-    join(root, 'openapi.json'),
-    join(root, 'scripts', 'build', 'console.mjs'),
-    join(root, 'package-lock.json'),
-  ];
-  // The types that are generated for the SDK come from openapi.json.
-  for (const file of files.filter((name) => !/\.spec\.ts$|[\\/]generated[\\/]/.test(name)).sort()) {
-    hash
-      .update(`${relative(root, file)}\0`)
-      .update(readFileSync(file))
-      .update('\0');
-  }
-  return hash.digest('hex');
-}
-
-/** @param {string} folder @returns {string[]} paths of its files */
-function filesBelow(folder) {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((file) => statSync(file).isFile());
 }

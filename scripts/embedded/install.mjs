@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { filesBelow, hashOfSources } from '../build/sources.mjs';
 import { reportingElapsedTime } from './elapsed-time.mjs';
 import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
@@ -19,7 +20,7 @@ const ENTRIES = [
 ];
 
 /** A build depends on these, in the project folder. */
-const SOURCE_FILES = [
+const SOURCES = [
   'package-lock.json',
   'openapi.json',
   'scripts/build.mjs',
@@ -28,8 +29,8 @@ const SOURCE_FILES = [
   'console/vite.config.ts',
   'sdk/typescript/build.mjs',
   'sdk/typescript/generate.mjs',
+  ...['scripts/build', 'src', 'libs', 'console/src', 'sdk/typescript/src'],
 ];
-const SOURCE_FOLDERS = ['scripts/build', 'src', 'libs', 'console/src', 'sdk/typescript/src'];
 
 /** The folder that holds package.json. */
 export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -86,7 +87,7 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
   return withInstallLock(root, { onProgress, signal }, async () => {
     const dist = join(root, 'dist');
     const stamp = join(dist, '.build-sha');
-    const wanted = sourcesHash(root);
+    const wanted = hashOfSources(root, SOURCES);
     const built = readBuild(stamp);
     if (
       built?.sources === wanted &&
@@ -206,21 +207,6 @@ function installedMatches(root, lockFile) {
   }
 }
 
-/** @param {string} root */
-function sourcesHash(root) {
-  const hash = createHash('sha256');
-  const files = SOURCE_FILES.map((name) => join(root, name)).filter((file) => existsSync(file));
-  for (const folder of SOURCE_FOLDERS) files.push(...filesUnder(join(root, folder)));
-  // The build generates sources of the SDK itself.
-  for (const file of files.filter((name) => !/\.spec\.ts$|[\\/]generated[\\/]/.test(name)).sort()) {
-    hash
-      .update(`${relative(root, file)}\0`)
-      .update(readFileSync(file))
-      .update('\0');
-  }
-  return hash.digest('hex');
-}
-
 /**
  * Reads the stamp of a build, which has the hash of its sources and the size in bytes of each file in dist.
  * @param {string} stamp
@@ -236,7 +222,7 @@ function readBuild(stamp) {
 
 /** Lists the files of a build, without the caches that running programs write. @param {string} dist */
 function builtFiles(dist) {
-  return filesUnder(dist)
+  return filesBelow(dist)
     .map((file) => relative(dist, file))
     .filter((name) => !name.startsWith('.'));
 }
@@ -244,14 +230,6 @@ function builtFiles(dist) {
 /** @param {string} file @returns {number} -1 if there is none */
 function sizeOf(file) {
   return statSync(file, { throwIfNoEntry: false })?.size ?? -1;
-}
-
-/** @param {string} folder */
-function filesUnder(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((file) => statSync(file).isFile());
 }
 
 /** @param {string} file */

@@ -14,6 +14,7 @@ import { MAX_PAYLOAD_BYTES } from '../../../../libs/contracts/channel-records';
 import { LOG_STREAMS } from '../../../../libs/object-storage/log-store';
 import { Allow } from '../../../platform/kernel/auth/access';
 import { RequestBodies } from '../../../platform/http/bodies/request-bodies';
+import { UNCHANGING } from '../../../platform/http/cache-control';
 import { sendContent } from '../../../platform/http/file-response';
 import type { AuthenticatedRequest } from '../../../platform/http/auth/request-principal';
 import { Responses, Operation } from '../../../platform/http/operation';
@@ -88,7 +89,7 @@ export class AgentsController {
   })
   async bundle(@TextParam('sha256') sha256: string, @Res() response: Response): Promise<void> {
     const content = await this.bundles.get(sha256);
-    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    response.setHeader('Cache-Control', UNCHANGING);
     response.type('application/octet-stream').send(content);
   }
 

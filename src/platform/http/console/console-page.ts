@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import type { Express, Request, Response } from 'express';
+import { UNCHANGING } from '../cache-control';
+import { acceptedEncoding, type Encoding } from '../compression';
 import { CONTENT_SECURITY_POLICY, consolePolicy } from '../security-headers';
 
 export const CONSOLE_PATH = 'console';
@@ -16,7 +18,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
+/** Ends of the names of compressed files. */
+const SUFFIXES: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Stands in the page where the nonce of the request belongs. */
 const NONCE = '__NONCE__';
@@ -52,12 +55,11 @@ async function sendFile(
   name: string,
   files: ReadonlySet<string>,
 ): Promise<void> {
-  const accepted = request.acceptsEncodings('br', 'gzip', 'identity');
-  const encoding = accepted === 'br' || accepted === 'gzip' ? accepted : null;
-  const compressed = encoding === null ? null : name + ENCODINGS[encoding];
+  const encoding = acceptedEncoding(request);
+  const compressed = encoding === null ? null : name + SUFFIXES[encoding];
   const isCompressed = compressed !== null && files.has(compressed);
   response.setHeader('Content-Type', TYPES[extname(name)] ?? '');
-  response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+  response.setHeader('Cache-Control', UNCHANGING);
   response.vary('Accept-Encoding');
   if (isCompressed) response.setHeader('Content-Encoding', encoding ?? '');
   response.send(await readFile(join(folder, 'assets', isCompressed ? compressed : name)));

@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Express, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
+import { ASK_AGAIN, UNCHANGING } from '../cache-control';
+import { acceptedEncoding, type Encoding } from '../compression';
 import { API_PREFIX, DOCS_PATH } from '../openapi';
 
 /** Files of the page by name, with the package that ships them or none for our own. */
@@ -17,11 +19,6 @@ const FILES = {
 
 type FileName = keyof typeof FILES;
 
-/** Addresses of files contain a hash of their content, so a browser needs to ask only once. */
-const UNCHANGING = 'public, max-age=31536000, immutable';
-/** A browser keeps its copy, and asks whether it is current. */
-const ASK_AGAIN = 'no-cache';
-
 /** At this quality, the largest file takes 0.13 s, once. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
@@ -32,7 +29,7 @@ const ENCODERS = {
 
 /** A text or image of the documentation, which is compressed at the first request and kept. */
 class Page {
-  private readonly encoded = new Map<keyof typeof ENCODERS, Promise<Buffer>>();
+  private readonly encoded = new Map<Encoding, Promise<Buffer>>();
   readonly hash: string;
 
   constructor(
@@ -44,8 +41,7 @@ class Page {
   }
 
   async send(request: Request, response: Response): Promise<void> {
-    const accepted = request.acceptsEncodings('br', 'gzip', 'identity');
-    const encoding = accepted === 'br' || accepted === 'gzip' ? accepted : null;
+    const encoding = acceptedEncoding(request);
     response.setHeader('Content-Type', this.type);
     response.setHeader('Cache-Control', this.cacheControl);
     response.vary('Accept-Encoding');
@@ -54,7 +50,7 @@ class Page {
     response.send(encoding === null ? this.content : await this.encode(encoding));
   }
 
-  private encode(encoding: keyof typeof ENCODERS): Promise<Buffer> {
+  private encode(encoding: Encoding): Promise<Buffer> {
     const known = this.encoded.get(encoding);
     if (known) return known;
     const encoded = ENCODERS[encoding](this.content);
