@@ -2,20 +2,19 @@ import { existsSync } from 'node:fs';
 import { entriesOf, installedSpark, isLeftToScripts, type JavaCommand, scriptVariables } from './launcher';
 import { LAST_CLASS_PATH } from './mounts';
 import { optionWords } from './option-words';
-import { propertyKeys } from './properties-text';
+import { isAmong, propertyKeys } from './properties-text';
 
 export const SUBMIT_CLASS = 'org.apache.spark.deploy.SparkSubmit';
 
-const DRIVER_MEMORY = 'spark.driver.memory';
-/** Properties that `spark-submit` reads to make the command line of the JVM. */
-const READ_BY_LAUNCHER = [
+export const DRIVER_MEMORY = 'spark.driver.memory';
+/** Properties that `spark-submit` reads to make the command line of the JVM, besides its heap. */
+export const READ_BY_LAUNCHER = [
   'spark.api.mode',
   'spark.driver.defaultExtraClassPath',
   'spark.driver.defaultJavaOptions',
   'spark.driver.extraClassPath',
   'spark.driver.extraJavaOptions',
   'spark.driver.extraLibraryPath',
-  'spark.master',
   'spark.remote',
   'spark.submit.deployMode',
 ];
@@ -73,7 +72,7 @@ export function driverJava(
   if (java === '' || isLeftToScripts(sparkHome, env) || VARIABLES_READ_BY_LAUNCHER.some((name) => env[name]))
     return null;
   const memory = memoryOf(args);
-  if (memory === null || propertyKeys(properties).some((key) => isReadByLauncher(key) || key === DRIVER_MEMORY))
+  if (memory === null || propertyKeys(properties).some((key) => isAmong(key, [...READ_BY_LAUNCHER, DRIVER_MEMORY])))
     return null;
   const spark = installedSpark(sparkHome);
   const options = optionWords(env['SPARK_SUBMIT_OPTS'] ?? '');
@@ -102,15 +101,10 @@ function memoryOf(args: readonly string[]): string | null {
   for (let at = 0; args[at]?.startsWith('--'); at += 2) {
     const [name = '', value = ''] = args.slice(at, at + 2);
     const [key = '', ...rest] = name === '--conf' ? value.split('=') : [];
-    if (OPTIONS_READ_BY_LAUNCHER.includes(name) || isReadByLauncher(key.trim())) return null;
+    if (OPTIONS_READ_BY_LAUNCHER.includes(name) || isAmong(key.trim(), READ_BY_LAUNCHER)) return null;
     if (name === '--master') isLocal = /^(?:local\b|spark:)/.test(value);
     if (name === '--driver-memory') memory = value;
     if (key.trim() === DRIVER_MEMORY) memory = rest.join('=').trim();
   }
   return isLocal ? memory : null;
-}
-
-/** A key with an escape sequence may be any other one. */
-function isReadByLauncher(key: string): boolean {
-  return key.includes('\\') || READ_BY_LAUNCHER.includes(key);
 }

@@ -7,6 +7,14 @@ export function propertyKeys(text: string): string[] {
   return settings(text).flatMap(({ key }) => key ?? []);
 }
 
+/**
+ * Returns true if the key is one of the names, or begins with one of those that end with a dot. A key with an escape sequence may be any
+ * other one, so it counts as one of them.
+ */
+export function isAmong(key: string, names: readonly string[]): boolean {
+  return key.includes('\\') || names.some((name) => (name.endsWith('.') ? key.startsWith(name) : key === name));
+}
+
 /** Returns the last value of a key in a Java properties text; null if the key is not set. `\uXXXX` stays as it is. */
 export function propertyValue(text: string, key: string): string | null {
   const lines = settings(text).findLast((setting) => setting.key === key)?.lines;

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { type AcceleratorKind, INTERACTIVE_KINDS, type RunFile, type RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
-import { withoutLauncher } from './driver-java';
+import { DRIVER_MEMORY, withoutLauncher } from './driver-java';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
@@ -23,7 +23,6 @@ const MAX_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
 
-const DRIVER_MEMORY = 'spark.driver.memory';
 const EXECUTOR_MEMORY = 'spark.executor.memory';
 /** Heap of driver and executor if it is not set. */
 const SPARK_DEFAULT_MB = 1024;

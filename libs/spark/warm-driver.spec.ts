@@ -50,15 +50,15 @@ describe('handoverRefusal', () => {
     expect(refusal({ kind: 'raw-scala', code: 'println(1)', application: null })).toBeNull();
   });
 
-  it.each(['spark.driver.extraJavaOptions', 'spark.driver.memory', 'spark.network.timeout', 'spark.kerberos.keytab'])(
-    'names %s, wherever it is set',
-    (key) => {
-      const text = `It sets the Spark property ${key}.`;
-      expect(refusal({ conf: [`${key}=x`] })).toBe(key === 'spark.driver.memory' ? null : text);
-      expect(refusal({}, { properties: [`${key} x\n`] })).toBe(text);
-      expect(refusal({}, { sparkDefaults: `${key}: x\n` })).toBe(text);
-    },
-  );
+  it.each([
+    ...['spark.driver.extraJavaOptions', 'spark.driver.defaultExtraClassPath', 'spark.driver.memory'],
+    ...['spark.network.timeout', 'spark.kerberos.keytab'],
+  ])('names %s, wherever it is set', (key) => {
+    const text = `It sets the Spark property ${key}.`;
+    expect(refusal({ conf: [`${key}=x`] })).toBe(key === 'spark.driver.memory' ? null : text);
+    expect(refusal({}, { properties: [`${key} x\n`] })).toBe(text);
+    expect(refusal({}, { sparkDefaults: `${key}: x\n` })).toBe(text);
+  });
 
   it('names the Python of a program that serves a run, which Spark does not choose', () => {
     const conf = ['spark.pyspark.python=/mine'];

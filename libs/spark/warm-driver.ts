@@ -1,8 +1,8 @@
 import { INTERACTIVE_KINDS, type RunKind, type RunSpec } from '../contracts/agent-protocol';
-import { SUBMIT_CLASS, withoutLauncher } from './driver-java';
+import { DRIVER_MEMORY, READ_BY_LAUNCHER, SUBMIT_CLASS, withoutLauncher } from './driver-java';
 import { WARM_PYTHONS, warmPython } from './driver-python';
 import { LAST_CLASS_PATH } from './mounts';
-import { propertyKeys } from './properties-text';
+import { isAmong, propertyKeys } from './properties-text';
 import { bridgeFiles } from './run-bridges';
 import { shellQuoted } from './shell-quoted';
 import {
@@ -24,25 +24,18 @@ const LAUNCHER_CLASS = 'org.apache.spark.launcher.Main';
 /** Their code runs in the JVM, so the programs that it starts inherit the environment that the JVM was started with. */
 const KINDS_IN_JVM: readonly RunKind[] = ['jar', 'raw-scala'];
 
-const DRIVER_MEMORY = 'spark.driver.memory';
-
 /** Properties that the JVM or Spark read only once, when a driver starts. A trailing dot means all properties with the prefix. */
 const READ_ONCE = [
-  'spark.driver.extraClassPath',
-  'spark.driver.extraJavaOptions',
-  'spark.driver.defaultJavaOptions',
-  'spark.driver.extraLibraryPath',
+  ...READ_BY_LAUNCHER,
   DRIVER_MEMORY,
   'spark.kerberos.',
   'spark.hadoop.hadoop.security.',
   'spark.network.',
-  'spark.remote',
   'spark.shuffle.io.',
   'spark.rpc.io.',
   'spark.sql.broadcastExchange.maxThreadThreshold',
   'spark.sql.codegen.cache.maxEntries',
   'spark.sql.subquery.maxThreadThreshold',
-  'spark.submit.deployMode',
 ];
 
 /** An option of the JVM that can be set later, and that the shell's syntax leaves as it is. */
@@ -96,15 +89,9 @@ export function handoverRefusal(spec: RunSpec, setup: SubmitSetup, { handover }:
   const keys = [...setup.properties, setup.sparkDefaults].flatMap(propertyKeys).concat(own);
   // Programs that serve runs start without Spark, which therefore does not choose their Python.
   const isRefused = (key: string): boolean =>
-    isReadOnce(key) || (INTERACTIVE_KINDS.includes(spec.kind) && key.startsWith('spark.pyspark.'));
+    isAmong(key, READ_ONCE) || (INTERACTIVE_KINDS.includes(spec.kind) && key.startsWith('spark.pyspark.'));
   const key = keys.find(isRefused);
   return key === undefined ? null : `It sets the Spark property ${key}.`;
-}
-
-/** A key with an escape sequence may be any other one. */
-function isReadOnce(key: string): boolean {
-  if (key.includes('\\')) return true;
-  return READ_ONCE.some((one) => (one.endsWith('.') ? key.startsWith(one) : key === one));
 }
 
 /** The agent's files of a warm driver, which its sandbox can read. */
