@@ -260,7 +260,8 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['types', 'require', 'node', 'default', 'import'],
+      // The SDK's sources are read, whether or not it was built.
+      conditionNames: ['source', 'types', 'require', 'node', 'default', 'import'],
       mainFields: ['types', 'main'],
       extensions: ['.ts', '.tsx', '.js', '.cjs', '.mjs', '.json', '.d.ts'],
     },
