@@ -25,7 +25,7 @@ export const adminTexts = {
     display: 'Display name',
     email: 'E-mail address',
     password: 'First password',
-    passwordHint: 'At least 12 characters. Tell it to the user on a safe way.',
+    passwordHint: 'At least 12 characters. Tell it to the user in private.',
     role: 'Role in this tenant',
     disable: 'Disable',
     disableTitle: (name: string) => `Disable ${name}?`,

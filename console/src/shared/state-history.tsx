@@ -7,7 +7,7 @@ import { dateOf, durationText, exactTime } from './time';
 /** A state that something had, with who caused it, at which step and why. */
 export interface StateEntry {
   key: number;
-  /** What had it, if that is not always the same. */
+  /** The run, cluster or node that had it, if that is not always the same. */
   subject?: ReactNode;
   state: string;
   of: 'run' | 'cluster';

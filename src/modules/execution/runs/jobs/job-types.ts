@@ -27,8 +27,6 @@ export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 export const NOTEBOOK_LANGUAGES = nameEnum('NotebookLanguage', ['Python3', 'Scala', 'SQL'], 'Language of a notebook.');
 export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 
-/** Values of filters. Clients send SPARK_SQL, but nothing has that type. */
-export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = nameEnum(
   'JobLanguageFilter',
   [...JOB_LANGUAGES, 'Scala'],

@@ -8,7 +8,8 @@ import { About, Example, FieldsMean } from '../../../../../platform/kernel/dto/s
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { RecordSelectorQuery } from '../../../../../platform/kernel/dto/selector';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../../clusters';
-import { JOB_LANGUAGE_FILTERS, JOB_LANGUAGES, JOB_TYPES } from '../job-types';
+import { SPARK_JOB_TYPES } from '../../../../foundation/reference-data';
+import { JOB_LANGUAGE_FILTERS, JOB_LANGUAGES } from '../job-types';
 import { RUN_STATUSES } from '../run-state';
 
 const DEPLOY_MODES = nameEnum(
@@ -301,7 +302,7 @@ export class JobConfListQuery extends PageQuery {
   @Param.boolean({ description: 'true lists enabled configurations, false disabled ones; both if absent' })
   enable?: boolean;
   @Param.ids({ description: 'Only configurations of these clusters' }) cluster_ids?: number[];
-  @Param.someOf(JOB_TYPES, { description: 'Only configurations of these types' }) job_type?: string[];
+  @Param.someOf(SPARK_JOB_TYPES, { description: 'Only configurations of these types' }) job_type?: string[];
   @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only configurations in these languages' })
   job_type_langs?: string[];
   @Param.someOf(RUN_STATUSES, { description: 'Only configurations whose newest job has one of these statuses' })

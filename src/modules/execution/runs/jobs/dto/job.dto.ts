@@ -2,7 +2,8 @@ import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/respon
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
-import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';
+import { SPARK_JOB_TYPES } from '../../../../foundation/reference-data';
+import { JOB_LANGUAGE_FILTERS } from '../job-types';
 import { REASON_CODES } from '../reason-codes';
 import { RUN_STATUSES, RUN_STEPS } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
@@ -35,7 +36,7 @@ export class JobListQuery extends PageQuery {
   @Param.text({ description: 'Only jobs of the configuration with this name' }) job_conf_name?: string;
   @Param.ids({ description: 'Only jobs of these configurations, in addition to job_conf_id' }) job_conf_ids?: number[];
   @Param.someOf(RUN_STATUSES, { description: 'Only jobs with one of these statuses' }) job_status?: string[];
-  @Param.someOf(JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
+  @Param.someOf(SPARK_JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
   @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only jobs in these languages' }) job_type_langs?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];
@@ -48,7 +49,7 @@ export class JobSearchQuery extends PageQuery {
   @Param.id({ description: 'Only jobs of this configuration' }) job_conf_id?: number;
   @Param.ids({ description: 'Only jobs of these configurations, in addition to job_conf_id' }) job_conf_ids?: number[];
   @Param.someOf(RUN_STATUSES, { description: 'Only jobs with one of these statuses' }) job_status?: string[];
-  @Param.someOf(JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
+  @Param.someOf(SPARK_JOB_TYPES, { description: 'Only jobs of these types' }) job_type?: string[];
   @Param.someOf(JOB_LANGUAGE_FILTERS, { description: 'Only jobs in these languages' }) job_type_langs?: string[];
   @Param.ids() created_by_ids?: number[];
   @Param.ids() modified_by_ids?: number[];

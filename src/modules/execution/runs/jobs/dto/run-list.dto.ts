@@ -3,7 +3,8 @@ import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { KeysetQuery, KeysetResultSet } from '../../../../../platform/kernel/dto/keyset-page';
 import { UserRef } from '../../../../../platform/kernel/dto/response-fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
-import { JOB_TYPES, RUN_RESOURCES } from '../job-types';
+import { SPARK_JOB_TYPES } from '../../../../foundation/reference-data';
+import { RUN_RESOURCES } from '../job-types';
 import { REASON_CODES } from '../reason-codes';
 import { RUN_STATUSES } from '../run-state';
 
@@ -20,7 +21,7 @@ export class RunListQuery extends KeysetQuery {
   @Param.id({ description: 'Only runs of this workspace' }) workspace_id?: number;
   @Param.text({ description: 'Only runs of the workspace with this name' }) workspace_name?: string;
   @Param.someOf(RUN_STATUSES, { description: 'Only runs with one of these statuses' }) run_status?: string[];
-  @Param.someOf(JOB_TYPES, {
+  @Param.someOf(SPARK_JOB_TYPES, {
     description: 'Only runs of these types: SPARK_JOB, NOTEBOOK, or a server of functions or SQL',
   })
   run_type?: string[];
