@@ -142,7 +142,8 @@ describe('the Python SDK', () => {
     const seen = await used('jobs');
     expect(seen).toMatchObject({ lines: ['one', 'two words', 'é'], status: 'DONE', to_date: null, is_int: true });
     expect(seen.lost).toEqual(['files', 'job']);
-    expect(seen.offsets.slice(0, 2)).toEqual([0, 4]);
+    expect(seen.received).toBeGreaterThan(0);
+    expect(seen.offsets.slice(0, 2)).toEqual([0, seen.received]);
     expect(seen.runs).toBe(1);
   });
 

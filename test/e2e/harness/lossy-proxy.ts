@@ -11,6 +11,8 @@ export class LossyProxy {
   readonly lost: string[] = [];
   /** The bytes at which streams of logs began. */
   readonly offsets: number[] = [];
+  /** Length in bytes of the piece that arrived before the first stream was cut; a slow machine may send several lines in it. */
+  pieceBeforeCut = 0;
   readonly #server: Server;
   readonly #losing: readonly string[];
   readonly #target: string;
@@ -49,7 +51,10 @@ export class LossyProxy {
       response.on('error', () => answer.destroy());
       const offset = url.searchParams.has('follow') ? Number(url.searchParams.get('offset')) : undefined;
       if (offset !== undefined && this.offsets.push(offset) === 1) {
-        response.once('data', (piece: Buffer) => answer.write(piece, () => answer.destroy()));
+        response.once('data', (piece: Buffer) => {
+          this.pieceBeforeCut = piece.length;
+          answer.write(piece, () => answer.destroy());
+        });
       } else {
         response.pipe(answer);
       }

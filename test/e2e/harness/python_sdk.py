@@ -25,9 +25,13 @@ class Cut(httpx.SyncByteStream):
 
     def __init__(self, stream):
         self.stream = stream
+        self.bytes = 0
 
     def __iter__(self):
-        yield next(iter(self.stream))
+        # A slow machine may send several lines in the first piece, so the bytes are counted.
+        piece = next(iter(self.stream))
+        self.bytes = len(piece)
+        yield piece
         raise httpx.ReadError("cut")
 
     def close(self):
@@ -41,6 +45,7 @@ class BadNetwork(httpx.HTTPTransport):
         super().__init__()
         self.lost = []
         self.offsets = []
+        self.cut = None
 
     def handle_request(self, request):
         response = super().handle_request(request)
@@ -52,7 +57,7 @@ class BadNetwork(httpx.HTTPTransport):
         if "follow" in request.url.params:
             self.offsets.append(int(request.url.params["offset"]))
             if len(self.offsets) == 1:
-                response.stream = Cut(response.stream)
+                response.stream = self.cut = Cut(response.stream)
         return response
 
 
@@ -73,6 +78,7 @@ def jobs():
             "tasks": run.metrics()["totals"]["tasks"],
             "lost": network.lost,
             "offsets": network.offsets,
+            "received": network.cut.bytes,
             "runs": len(list(workspace.jobs.list(name="words"))),
         }
 
