@@ -70,12 +70,14 @@ def find_document(root: Path) -> Path:
 
 
 def generate(package: Path, document: Path) -> None:
-    types, operations = sources(json.loads(document.read_text(encoding="utf-8")))
+    described = json.loads(document.read_text(encoding="utf-8"))
+    types, operations = sources(described)
     folder = package / "_generated"
     folder.mkdir(exist_ok=True)
     (folder / "__init__.py").write_text("")
     (folder / "types.py").write_text(types, encoding="utf-8")
     (folder / "operations.py").write_text(operations, encoding="utf-8")
+    (folder / "remedies.py").write_text(remedies(described["components"]["schemas"]["ReasonCode"]), encoding="utf-8")
     shutil.rmtree(package / "_sync", ignore_errors=True)
     rule = unasync.Rule(fromdir="/_async/", todir="/_sync/", additional_replacements=TWINS)
     unasync.unasync_files([str(file) for file in sorted((package / "_async").glob("*.py"))], [rule])
@@ -86,6 +88,12 @@ def sources(document: Dict[str, Any]) -> Tuple[str, str]:
     generator = Generator(document)
     operations = generator.operations()
     return generator.types(), operations
+
+
+def remedies(reasons: Schema) -> str:
+    """Returns the text of remedies.py."""
+    lines = "".join(f"    {code!r}: {text!r},\n" for code, text in reasons["x-enum-remedies"].items())
+    return HEADER + f"from typing import Mapping\n\nREMEDIES: Mapping[str, str] = {{\n{lines}}}\n"
 
 
 class Generator:

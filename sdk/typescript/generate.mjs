@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} [format]
  * @property {string} [description]
  * @property {(string | number | null)[]} [enum]
+ * @property {Record<string, string>} [x-enum-remedies] what to do about a value
  * @property {Schema[]} [anyOf]
  * @property {Schema[]} [oneOf]
  * @property {Schema[]} [allOf]
@@ -68,11 +69,12 @@ export function ensureGenerated(root = here) {
   const stamp = `${HEADER}// ${made.digest('hex')}\n`;
   const folder = join(root, 'src', 'generated');
   const operations = join(folder, 'operations.ts');
-  // It is written last, so where it is up to date, the types are, too.
+  // It is written last, so where it is up to date, the others are, too.
   if (existsSync(operations) && readFileSync(operations, 'utf8').startsWith(stamp)) return;
   const sources = generate(JSON.parse(document));
   mkdirSync(folder, { recursive: true });
   replace(join(folder, 'types.ts'), HEADER + sources.types);
+  replace(join(folder, 'remedies.ts'), HEADER + sources.remedies);
   replace(operations, stamp + sources.operations);
 }
 
@@ -91,7 +93,7 @@ function findDocument(root) {
   return found;
 }
 
-/** @param {Document} document @returns {{types: string, operations: string}} sources of types.ts and operations.ts */
+/** @param {Document} document @returns {Record<'types' | 'remedies' | 'operations', string>} sources of the files of these names */
 export function generate(document) {
   const { schemas } = document.components;
   const shapes = usefulShapes(schemas);
@@ -105,8 +107,17 @@ export function generate(document) {
   ];
   return {
     types: types.join(''),
+    remedies: remedySource(schemas['ReasonCode'] ?? {}),
     operations: [...imports, '\n', shapeSources(shapes), ...made].join(''),
   };
+}
+
+/** @param {Schema} reasons */
+function remedySource(reasons) {
+  const entries = Object.entries(reasons['x-enum-remedies'] ?? {});
+  const lines = entries.map(([code, remedy]) => `  ${propertyName(code)}: ${literal(remedy)},\n`);
+  const about = '/** Advice about a failed run, by its reason code. */\n';
+  return `\n${about}export const REMEDIES: Readonly<Record<string, string>> = {\n${lines.join('')}};\n`;
 }
 
 /** @param {Document} document @returns {[string, string, Operation][]} method, path and operation */

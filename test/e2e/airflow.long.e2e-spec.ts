@@ -133,7 +133,9 @@ describe('the Airflow provider', () => {
     });
     expect(log).toMatch(/Job \d+ of an earlier try goes on/);
     expect(log).toMatch(/stderr \| AssertionError: not yet/);
-    expect(log).toMatch(/Job \d+ is ERROR: AssertionError: not yet.* Read the traceback in the stderr log\./);
+    expect(log).toMatch(
+      /Job \d+ is ERROR: AssertionError: not yet.* Read the traceback in the log that the reason names\./,
+    );
     expect(seen.connection).toEqual([true, 'You are airflow-admin.']);
   });
 });

@@ -12,7 +12,6 @@ from managed_spark import CellFailed, Client, Cluster, ClusterFailed, Configurat
 from managed_spark._cells import Cell, code_cells
 from managed_spark._lines import LONGEST_LINE, Lines
 from managed_spark._sync.workspaces import name_of
-from managed_spark.errors import REMEDIES
 
 
 class Stream(httpx.SyncByteStream):
@@ -80,7 +79,7 @@ def test_a_failed_run_raises_its_reason_and_what_to_do(run: Run, platform: Platf
     with pytest.raises(RunFailed) as raised:
         run.result()
     failure = raised.value
-    assert (failure.code, failure.reason, failure.remedy) == ("OUT_OF_MEMORY", "Boom.", REMEDIES["OUT_OF_MEMORY"])
+    assert (failure.code, failure.reason, failure.remedy) == ("OUT_OF_MEMORY", "Boom.", "Raise driver_memory, or collect less data on the driver.")
     assert failure.log_url == "https://spark.test/api/v1/workspace/3/spark/job/7/log/stderr"
 
 

@@ -40,6 +40,13 @@ describe('enumerations in the document', () => {
     expect(() => enums.schemas({ TestColour: {} })).toThrow('a class is also called TestColour');
   });
 
+  it('say what to do about the values that have a remedy', () => {
+    const values = nameEnum('TestEnd', ['lost', 'won'], 'An end.', {}, { lost: 'Play again.', won: null });
+    const enums = new EnumSchemas();
+    enums.refer({ type: 'string', enum: [...values] });
+    expect(enums.schemas({})).toMatchObject({ TestEnd: { 'x-enum-remedies': { lost: 'Play again.' } } });
+  });
+
   it('stop the boot of the documentation without a name', () => {
     const enums = new EnumSchemas();
     toOpenApi31({ type: 'string', enum: ['up', 'down'] }, enums);

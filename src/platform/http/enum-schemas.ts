@@ -37,10 +37,14 @@ export class EnumSchemas {
           ].join('\n'),
       );
     }
-    const entries = [...this.used.values()].map(({ name, values, description }): [string, Schema] => [
-      name,
-      { description: textToWire(description), enum: values.map(toWire), type: 'string' },
-    ]);
+    const entries = [...this.used.values()].map((found): [string, Schema] => [found.name, schemaOf(found)]);
     return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
+}
+
+/** The remedies stand in an extension, from where the SDKs take them. */
+function schemaOf({ values, description, remedies }: NamedEnum): Schema {
+  const schema = { description: textToWire(description), enum: values.map(toWire), type: 'string' };
+  const advice = Object.entries(remedies).map(([value, remedy]) => [toWire(value), textToWire(remedy)]);
+  return advice.length > 0 ? { ...schema, 'x-enum-remedies': Object.fromEntries(advice) } : schema;
 }

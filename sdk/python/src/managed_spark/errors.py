@@ -7,28 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import httpx
 
-# What to do about the reasons of a failed run. The platform's own reason often says more, so it is shown first.
-REMEDIES: Mapping[str, str] = {
-    "ACCESS_DENIED": "Check the credentials of the mount or catalog.",
-    "AGENT_ERROR": "Run the job again; tell the operator if it happens again.",
-    "APPLICATION_FAILED": "Read the stderr log.",
-    "CLASS_NOT_FOUND": "Check class_name, jars and packages.",
-    "DEPENDENCY_UNRESOLVED": "Check the coordinates in packages.",
-    "EXECUTOR_OUT_OF_MEMORY": "Raise executor_memory.",
-    "FILE_NOT_FOUND": "Check command, files and jars, and upload the file again.",
-    "LEASE_EXPIRED": "Run the job again.",
-    "NODE_LOST": "Run the job again.",
-    "NODE_STOPPED": "Start the cluster, and run the job again.",
-    "NOT_AN_ARCHIVE": "Upload the archive again.",
-    "OUT_OF_MEMORY": "Raise driver_memory, or collect less in the driver.",
-    "PYTHON_ERROR": "Read the traceback in the stderr log.",
-    "SIGNALLED": "Read the stderr log; if it ends suddenly, raise driver_memory.",
-    "SPOT_INTERRUPTED": "Run the job again, without spot instances if it must not happen.",
-    "SQL_ERROR": "Correct the statement that the reason quotes.",
-    "STAGING_FAILED": "Check files, jars and archives, and run the job again.",
-    "SUBMIT_FAILED": "Read the stderr log, and check conf.",
-    "TIMEOUT": "Raise job_timeout_min.",
-}
+from ._generated.remedies import REMEDIES
 
 
 class ManagedSparkError(Exception):

@@ -4,6 +4,8 @@ export interface NamedEnum {
   values: readonly string[];
   /** Says what the value is, and what each value means whose name does not say it. */
   description: string;
+  /** Advice by value, for the values that have some. */
+  remedies: Readonly<Record<string, string>>;
 }
 
 const named = new Map<string, NamedEnum>();
@@ -17,6 +19,7 @@ export function nameEnum<const V extends readonly string[]>(
   values: V,
   about: string,
   meanings?: Readonly<Partial<Record<V[number], string>>>,
+  remedies?: Readonly<Record<V[number], string | null>>,
 ): V {
   const known = [...named.values()].find((one) => one.name === name) ?? namedEnum(values);
   if (known && (known.name !== name || keyOf(known.values) !== keyOf(values))) {
@@ -27,6 +30,9 @@ export function nameEnum<const V extends readonly string[]>(
     name,
     values,
     description: [about, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n'),
+    remedies: Object.fromEntries(
+      Object.entries<string | null>(remedies ?? {}).filter((entry): entry is [string, string] => entry[1] !== null),
+    ),
   });
   return values;
 }

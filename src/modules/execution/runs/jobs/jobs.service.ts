@@ -20,7 +20,7 @@ import type {
 } from './dto/job.dto';
 import { shownLanguage } from './job-types';
 import { JOB } from './run-kinds';
-import { remedyOf } from './run-remedies';
+import { remedyOf } from './reason-codes';
 import { isFinished, type RunStatus } from './run-state';
 import { clusterInfo } from './job-confs.service';
 import { RunsService, workflowOf, workflowRef } from './runs.service';

@@ -11,7 +11,7 @@ import {
   type RunTimelineEntry,
 } from './dto/run-timeline.dto';
 import type { Run } from './entities/run.entity';
-import { remedyOf } from './run-remedies';
+import { remedyOf } from './reason-codes';
 import { isFinished, type RunStatus } from './run-state';
 import { type RunStateRow, RunsRepository } from './runs.repository';
 
