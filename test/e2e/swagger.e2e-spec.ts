@@ -103,9 +103,7 @@ describe('openapi.json', () => {
     const open = Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) =>
       Object.values(item as Record<string, Json>).flatMap((operation) => (operation.security ? [] : [path])),
     );
-    const anonymous = ['healthCheck', 'login', 'login/auth_type', 'login/sso/callback', 'version'].map(
-      (path) => `/api/v1/${path}`,
-    );
+    const anonymous = ['/healthCheck', '/login', '/login/auth_type', '/login/sso/callback', '/version'];
     expect(open.filter((path) => !anonymous.includes(path))).toEqual([]);
   });
 });

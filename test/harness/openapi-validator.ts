@@ -112,13 +112,15 @@ export class OpenApiValidator {
 
   private readOperations(): Operation[] {
     const paths = isNode(this.document['paths']) ? this.document['paths'] : {};
+    const [server] = listOf(this.document['servers']);
+    const base = isNode(server) ? String(server['url']).replace(/\/$/, '') : '';
     const found = Object.entries(paths).flatMap(([template, item]) =>
       Object.entries(isNode(item) ? item : {})
         .filter(([method]) => METHODS.includes(method))
         .map(([method, node]) => ({
           method,
           template,
-          pattern: templatePattern(template),
+          pattern: templatePattern(base + template),
           parameters: template.split('{').length - 1,
           node: node as Node,
         })),

@@ -158,7 +158,7 @@ const DOCUMENT = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.js
 
 /** Reads a kind from openapi.json: its list, the name field of its requests and responses, and its required fields. */
 function described(kind: string) {
-  const at = (path: string, method: string) => DOCUMENT.paths[`/api/v1${path}`]![method]!;
+  const at = (path: string, method: string) => DOCUMENT.paths[path]![method]!;
   const fieldsOf = (schema?: Schema) => DOCUMENT.components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema!;
   const answer = ({ responses }: Described) => fieldsOf(responses['200']!.content['application/json'].schema);
   const nameIn = ({ properties }: Schema) => (properties[`${kind}_name`] ? `${kind}_name` : 'name');
@@ -166,7 +166,7 @@ function described(kind: string) {
   const search = Object.entries(DOCUMENT.paths).find(
     ([url, { get }]) => url.endsWith('/search') && get?.parameters?.some(({ name }) => name === `${kind}_name`),
   );
-  const list = search![0].replace(/^\/api\/v1|\/search$/g, '');
+  const list = search![0].replace(/\/search$/, '');
   const request = fieldsOf(at(path, 'post').requestBody?.content['application/json'].schema);
   return {
     list,

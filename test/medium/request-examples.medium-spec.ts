@@ -258,7 +258,7 @@ function publishedBy(api: TestApi): Published[] {
     Object.entries(item as Record<string, Described>).flatMap(([method, { operationId: id, tags, requestBody }]) => {
       const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
       if (name === undefined) return [];
-      const own = { id, method: method.toUpperCase(), path: path.replace('/api/v1', ''), tag: tags[0] ?? '' };
+      const own = { id, method: method.toUpperCase(), path, tag: tags[0] ?? '' };
       return [{ ...own, example: schemas[name]?.example }];
     }),
   );

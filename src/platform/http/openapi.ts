@@ -39,12 +39,11 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearerAuth')
     .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
-    .addServer('/')
+    .addServer(`/${API_PREFIX}`)
     .build();
   const document = SwaggerModule.createDocument(app, { ...options, info: withLicense(options.info), tags: [...TAGS] });
-  // A preview has no router module, which adds the prefix otherwise.
   const paths = Object.entries<unknown>(document.paths).map(([path, item]): [string, unknown] => [
-    withPrefix(path),
+    withoutPrefix(path),
     item,
   ]);
   const components = { ...document.components, responses: sharedErrorResponses() };
@@ -80,8 +79,9 @@ function sortedByName<T>(entries: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function withPrefix(path: string): string {
-  return path.startsWith(`/${API_PREFIX}/`) ? path : `/${API_PREFIX}${path}`;
+/** The address of the server has the prefix, which a preview does not add, because it has no router module. */
+function withoutPrefix(path: string): string {
+  return path.startsWith(`/${API_PREFIX}/`) ? path.slice(API_PREFIX.length + 1) : path;
 }
 
 /**

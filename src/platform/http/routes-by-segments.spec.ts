@@ -17,7 +17,7 @@ const OPERATIONS = Object.entries(
   Object.entries(methods).map(([method, { operationId }]) => ({
     id: operationId,
     method: method as Method,
-    path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    path: `/api/v1${path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
   })),
 );
 

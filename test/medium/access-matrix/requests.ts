@@ -303,7 +303,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
       return {
         id: operationId,
         method: method.toUpperCase(),
-        path,
+        path: `/api/v1${path}`,
         parameters: parameters.map((one) => ({ ...one, schema: listed(one.schema) })),
         body: json?.properties
           ? { kind: 'json', properties: mapValues(json.properties, listed), required: json.required ?? [] }
