@@ -65,7 +65,13 @@ describe('the examples of answers', () => {
     const validator = new OpenApiValidator(document);
     const problems = successes.flatMap(({ id, method, path, status, example: body }) => {
       if (body === undefined) return [];
-      const answer = { method, path: `/api/v1${path}`.replaceAll(/\{\w+\}/g, '1'), status, contentType: 'application/json', body };
+      const answer = {
+        method,
+        path: `/api/v1${path}`.replaceAll(/\{\w+\}/g, '1'),
+        status,
+        contentType: 'application/json',
+        body,
+      };
       return validator.problemsOf(answer).map((problem) => `${id}: ${problem}`);
     });
     // Repair: npm run examples:record -- --match=<a medium test that calls the operation>
