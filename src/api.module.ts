@@ -18,6 +18,7 @@ import { MetastoresApiModule } from './modules/infrastructure/metastores/metasto
 import { StorageApiModule } from './modules/infrastructure/storage/storage.api.module';
 import { AgentsApiModule } from './modules/interfaces/agents/agents.api.module';
 import { CatalogBrowsingApiModule } from './modules/interfaces/catalog-browsing/catalog-browsing.api.module';
+import { EventsApiModule } from './modules/interfaces/events/events.api.module';
 import { HealthApiModule } from './platform/http/health/health.api.module';
 import { GUARDS } from './platform/http/auth/guards';
 import { ErrorFilter } from './platform/http/error.filter';
@@ -39,6 +40,7 @@ const CLIENT_MODULES = [
   IamApiModule,
   AuditApiModule,
   BillingApiModule,
+  EventsApiModule,
 ];
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */

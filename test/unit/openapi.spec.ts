@@ -41,6 +41,7 @@ const OTHERS_IDS = [
     'kernel_id',
     'notebook_application_id',
     'application_id',
+    'last_event_id',
   ],
 ];
 /** The specification defines ids of providers as int32; the first id is Unity Catalog's; the others are tenants of Azure. */

@@ -186,6 +186,8 @@ function responseOf(response: ResponseShape): ApiResponseOptions {
       return { type: Message };
     case 'text':
       return { description: 'Text', content: { 'text/plain': { schema: { type: 'string' } } } };
+    case 'events':
+      return { description: 'Server-sent events', content: { 'text/event-stream': { schema: { type: 'string' } } } };
     case 'binary': {
       const schema = { type: 'string', format: 'binary' } as const;
       return { description: 'File content', content: { 'application/octet-stream': { schema } } };

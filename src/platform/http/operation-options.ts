@@ -15,7 +15,7 @@ export type ResponseShape =
       items: { type: 'string' | 'object'; additionalProperties?: { type: 'string' } };
       isPaged: boolean;
     }
-  | { kind: 'message' | 'text' | 'binary' | 'json' | 'none' };
+  | { kind: 'message' | 'text' | 'binary' | 'events' | 'json' | 'none' };
 
 export interface OperationOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -90,5 +90,7 @@ export function returnsSecret({ response, returnsSecret: isDeclared, opensSessio
 /** True if the operation may take any time, because it streams bytes or waits for another party. */
 export function isStreamed({ response, binaryBody, maxBodyBytes, isLongRunning }: OperationOptions): boolean {
   if (isLongRunning) return true;
-  return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(response.kind);
+  return (
+    (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table', 'events'].includes(response.kind)
+  );
 }

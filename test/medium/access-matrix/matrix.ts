@@ -72,6 +72,8 @@ const UNREACHABLE: Record<string, number> = {
   describeFunction: 400,
   // The job serves no SQL.
   thriftSql: 400,
+  // The position is none.
+  streamEvents: 400,
   // The catalog has no attached secret, or no catalogs of its own.
   ...Object.fromEntries(
     [

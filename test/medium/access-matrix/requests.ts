@@ -104,7 +104,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
-  ...['encryption_type_id', 'network_project_id', 'correlation_id'],
+  ...['encryption_type_id', 'network_project_id', 'correlation_id', 'last_event_id'],
 ];
 
 /** Returns the ids in the operation's request that these tables do not explain. */
@@ -178,6 +178,8 @@ const MORE: Record<string, Record<string, unknown>> = {
   },
   // The zone belongs to this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
+  // A stream has no end, so this one is refused; test/attacks/events looks at what is in it.
+  streamEvents: { last_event_id: 'none' },
   login: { username: LOGIN_NAME, password: PASSWORD },
   ...Object.fromEntries(
     [
@@ -429,7 +431,8 @@ export function buildRequest(operation: Operation, form: RequestForm, values: Re
   const query = new URLSearchParams();
   for (const { in: place, name, required, schema } of operation.parameters) {
     if (place === 'header') continue;
-    const value = valueAt(place, name) ?? (required ? invented(name, schema) : undefined);
+    const value =
+      valueAt(place, name) ?? (required || name in (MORE[operation.id] ?? {}) ? invented(name, schema) : undefined);
     if (value === undefined) continue;
     if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(text(value)));
     else query.set(name, text(value));

@@ -1,3 +1,4 @@
+import { notifyAfterCommit } from '../notifications/after-commit';
 import { type EntityClass, tableOf } from '../persistence/entity-table';
 import { rows, type Tx } from '../persistence/sql';
 import type { StateHistoryColumns } from './state-history.columns';
@@ -57,5 +58,6 @@ export async function appendStates<E extends StateHistoryColumns>(
      RETURNING ${idColumn} AS id`,
     [subjectIds, ...values],
   );
+  await notifyAfterCommit(tx, 'changes');
   return entries.map(({ id }) => id);
 }

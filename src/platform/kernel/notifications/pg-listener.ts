@@ -17,6 +17,7 @@ const CHANNELS = [
   'run_requests',
   'run_frames',
   'scaling',
+  'changes',
 ] as const;
 export type NotificationChannel = (typeof CHANNELS)[number];
 

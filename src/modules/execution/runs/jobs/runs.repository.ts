@@ -5,6 +5,7 @@ import type { AuthorNames } from '../../../../platform/kernel/dto/response-field
 import { appendStates, type History } from '../../../../platform/kernel/history/state-history';
 import type { Page, PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import { columnsOf } from '../../../../platform/kernel/persistence/entity-table';
 import {
   type Conditions,
@@ -233,6 +234,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
       params.values,
     );
     if (!inserted) throw new Error('INSERT INTO runs returned no row');
+    await notifyAfterCommit(tx, 'changes');
     return inserted;
   }
 

@@ -6,6 +6,7 @@ import { Cluster } from './cluster.entity';
 @Entity('cluster_states')
 @Index('uq_cluster_states_sequence', ['cluster_id', 'sequence'], { unique: true })
 @Index('ix_cluster_states_time', ['cluster_id', 'start_time'])
+@Index('ix_cluster_states_xact', ['xact_id'])
 export class ClusterStateEntry extends StateHistoryColumns {
   @Col.identity() cluster_state_id: number;
   @ForeignKey(() => Cluster, { name: 'fk_cluster_states_cluster' })

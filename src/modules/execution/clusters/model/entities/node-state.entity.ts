@@ -7,6 +7,7 @@ import { ClusterNode } from './cluster-node.entity';
 @Index('uq_node_states_sequence', ['node_id', 'sequence'], { unique: true })
 @Index('ix_node_states_cluster', ['cluster_id', 'node_state_id'])
 @Index('ix_node_states_time', ['cluster_id', 'start_time'])
+@Index('ix_node_states_xact', ['xact_id'])
 export class NodeStateEntry extends StateHistoryColumns {
   @Col.identity() node_state_id: number;
   @ForeignKey(() => ClusterNode, { name: 'fk_node_states_node' })

@@ -6,6 +6,7 @@ import { Run } from './run.entity';
 
 @Entity('run_states')
 @Index('uq_run_states_sequence', ['run_id', 'sequence'], { unique: true })
+@Index('ix_run_states_xact', ['xact_id'])
 export class RunStateEntry extends StateHistoryColumns {
   @Col.identity() run_state_id: number;
   @ForeignKey(() => Run, { name: 'fk_run_states_run' })
