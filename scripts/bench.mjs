@@ -10,6 +10,7 @@ import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
 import { ClusterSizes, NODES } from './bench/cluster-sizes.mjs';
+import { measureConsole } from './bench/console.mjs';
 import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { measureInteractive } from './bench/interactive.mjs';
@@ -146,9 +147,10 @@ class Bench {
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
-    // These come last because they leave 100,000 jobs behind, or no cluster.
+    // These come last because they leave many jobs behind, or no cluster.
     if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
     if (this.only.includes('reads')) results.push(...(await this.reads(platform)));
+    results.push(...(await measureConsole(platform, this)));
     if (this.only.includes('destroy')) results.push(...(await measureDestroy(platform, this.signal)));
     return results;
   }

@@ -29,6 +29,7 @@ const MEASUREMENTS = [
   'billing',
   'autoscaler',
   'sweep',
+  'console',
   'start',
 ];
 /** Measured only on request, because they take more than ten minutes. */
@@ -77,6 +78,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
   metastore first page of 10,000 tables of a Hive metastore and of fakes of Unity and AWS Glue, refreshed against the
            same calls by a bare client, and cached; the names of all; and the memory that lists of 100 catalogs take
+  console  the console in a browser: JavaScript and largest paint of its first screen, scrolling 100,000 runs, and the end of a
+           log of a gigabyte
   start    CPU time, elapsed time and memory of an API and of a worker from their start until they are ready, against the same
            programs unbundled and without a compile cache
   billing  usage of a month, of 1,000 clusters with 31,000 lines, over 1,000,000 entries of the ledger, against over 10,000

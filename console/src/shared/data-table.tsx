@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import styles from './data-table.module.css';
 import { Icon } from './icons';
 
@@ -47,6 +47,7 @@ export function DataTable<R>(props: DataTableProps<R>): ReactNode {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
+    useFlushSync: false,
     getItemKey: (index) => (rows[index] === undefined ? index : keyOf(rows[index])),
   });
   const items = virtual.getVirtualItems();
@@ -54,7 +55,7 @@ export function DataTable<R>(props: DataTableProps<R>): ReactNode {
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - ROWS_AHEAD) onEnd?.();
   }, [last, rows.length, onEnd]);
-  const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  const tracks = useMemo(() => columns.map(({ width }) => width).join(' '), [columns]);
   return (
     <div
       className={styles['scroller']}
@@ -65,7 +66,7 @@ export function DataTable<R>(props: DataTableProps<R>): ReactNode {
       tabIndex={0}
     >
       <div className={styles['head']} role="rowgroup">
-        <div className={styles['row']} style={tracks} role="row" aria-rowindex={1}>
+        <div className={styles['row']} style={{ gridTemplateColumns: tracks }} role="row" aria-rowindex={1}>
           {columns.map((column) => (
             <HeadCell key={column.id} column={column} sorting={sorting} onSort={onSort} />
           ))}
@@ -75,26 +76,39 @@ export function DataTable<R>(props: DataTableProps<R>): ReactNode {
         {items.map(({ index, key, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
-          return (
-            <div
-              key={key}
-              className={styles['row']}
-              style={{ ...tracks, transform: `translateY(${start}px)` }}
-              role="row"
-              aria-rowindex={index + 2}
-            >
-              {columns.map(({ id, align, cell }) => (
-                <div key={id} className={styles['cell']} data-align={align} role="cell">
-                  {cell(row)}
-                </div>
-              ))}
-            </div>
-          );
+          return <Row key={key} row={row} columns={columns} tracks={tracks} index={index} top={start} />;
         })}
       </div>
     </div>
   );
 }
+
+interface RowProps<R> {
+  row: R;
+  columns: readonly Column<R>[];
+  tracks: string;
+  index: number;
+  /** Pixels from the top of the list. */
+  top: number;
+}
+
+/** Each step of scrolling draws the table; only the rows that come into sight are drawn with it. */
+const Row = memo(function Row<R>({ row, columns, tracks, index, top }: RowProps<R>): ReactNode {
+  return (
+    <div
+      className={styles['row']}
+      style={{ gridTemplateColumns: tracks, transform: `translateY(${top}px)` }}
+      role="row"
+      aria-rowindex={index + 2}
+    >
+      {columns.map(({ id, align, cell }) => (
+        <div key={id} className={styles['cell']} data-align={align} role="cell">
+          {cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+}) as <R>(props: RowProps<R>) => ReactNode;
 
 interface HeadCellProps<R> {
   column: Column<R>;
