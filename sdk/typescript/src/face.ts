@@ -12,7 +12,7 @@ export type { ServedFunction } from './functions.ts';
 export type { Host, LocalFile, Ref } from './host.ts';
 export { Notebook, Notebooks, type ExecuteOptions, type NotebookLanguage, type NotebookSettings } from './notebooks.ts';
 export { isFinished, Run, type FollowOptions } from './runs.ts';
-export type { SqlOptions } from './sql.ts';
+export { SqlServer, SqlSession, SqlStatement, type FetchOptions, type SqlCallOptions, type SqlOptions } from './sql.ts';
 export { Table, type Column, type SqlValue } from './table.ts';
 export { Jobs, Workspace, type FunctionOptions, type JobSettings, type NotebookOptions } from './workspaces.ts';
 export type { RunOptions, Script, SubmitOptions } from './workspaces.ts';

@@ -1,5 +1,6 @@
-import { DeadlineExceeded } from './errors.ts';
+import { ConfigurationError, DeadlineExceeded } from './errors.ts';
 import { SqlFailed } from './failures.ts';
+import { SqlServer } from './sql.ts';
 import { caught, ok, page, TestPlatform, withoutPauses } from './testing/platform.ts';
 import { decodeReply, encodeCall, type Field, T } from './thrift.ts';
 
@@ -84,6 +85,48 @@ describe('workspace.sql', () => {
     platform.answers[2] = new Response(Uint8Array.of(0x80, 1, 0, 2, 0x7f, 255, 255, 255));
     const failure = await caught(platform.client().workspace(3).sql('select 1', { cluster: 'c' }));
     expect(failure.message).toMatch(/^The SQL server's answer cannot be read: /);
+  });
+});
+
+describe('a session at a SQL server', () => {
+  let platform: TestPlatform;
+
+  beforeEach(() => {
+    platform = new TestPlatform();
+  });
+
+  const server = () => new SqlServer(platform.transport(), { workspaceId: 3, jobId: 7 });
+  const names = () => platform.bodies.map((body) => /Open\w+|Execute\w+|Get\w+|Fetch\w+|Cancel\w+/.exec(body)?.[0]);
+  const metadata: Field = [2, T.struct, []];
+
+  it('runs statements, and finds them again by their handles', async () => {
+    platform.answers = [reply('OpenSession', [SUCCESS, [3, T.struct, [ID]]])];
+    const session = await server().open();
+    platform.answers = [reply('ExecuteStatement', [SUCCESS, operation(true)])];
+    const statement = await session.execute('select 1');
+    expect([session.handle, statement.handle, statement.hasResult]).toEqual(['01ff.73', '01ff.73.00.01', true]);
+
+    platform.answers = [reply('GetOperationStatus', state(1)), reply('GetOperationStatus', state(2))];
+    const again = server().session(session.handle).statement(statement.handle);
+    expect([await again.isFinished(), await again.isFinished()]).toEqual([false, true]);
+    platform.answers = [reply('GetResultSetMetadata', [SUCCESS, metadata]), reply('CancelOperation', [SUCCESS])];
+    expect(await again.fetch(10)).toEqual([]);
+    await again.cancel();
+    expect(names()).toEqual([
+      'OpenSession',
+      'ExecuteStatement',
+      'GetOperationStatus',
+      'GetOperationStatus',
+      'GetResultSetMetadata',
+      'CancelOperation',
+    ]);
+    expect(platform.answers).toEqual([]);
+  });
+
+  it('refuses a text that is no handle', () => {
+    for (const handle of ['', '01ff', '01ff.7x', '01ff.73.00.01']) {
+      expect(() => server().session(handle)).toThrow(ConfigurationError);
+    }
   });
 });
 

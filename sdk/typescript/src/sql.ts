@@ -1,15 +1,18 @@
 // Statements for a SQL server, over the protocol of HiveServer2.
-import { Unreachable } from './errors.ts';
+import { ConfigurationError, Unreachable } from './errors.ts';
 import { SqlFailed } from './failures.ts';
 import type { Operation, Upload } from './operation.ts';
-import type { Place } from './place.ts';
+import { columnsOf, rowsOf } from './sql-results.ts';
 import { type Column, type SqlValue, Table } from './table.ts';
 import { decodeReply, encodeCall, type Field, type Struct, structOf, T, textOf, type Value } from './thrift.ts';
+import type { Transport } from './transport.ts';
 import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
 
 const MAX_ROWS = 1_000_000;
 const MAX_FETCHED = 10_000;
 const QUERY_MS = 3_600_000;
+/** Time of one call by default: the server answers within seconds, unless it is busy. */
+const CALL_MS = 300_000;
 /** Time to release what a statement held, also after its own time is over. */
 const CLOSE_MS = 10_000;
 
@@ -18,31 +21,23 @@ const PROTOCOL = 9;
 /** TOperationState. */
 const FINISHED = 2;
 const UNFINISHED = new Set([0, 1, 7]);
-/** TTypeId, by its numbers. Arrays and their like are texts, in lists of bytes. */
-const TYPES = [
-  ...[
-    'BOOLEAN',
-    'TINYINT',
-    'SMALLINT',
-    'INT',
-    'BIGINT',
-    'FLOAT',
-    'DOUBLE',
-    'STRING',
-    'TIMESTAMP',
-    'BINARY',
-    'ARRAY',
-    'MAP',
-  ],
-  ...['STRUCT', 'UNIONTYPE', 'USER_DEFINED', 'DECIMAL', 'NULL', 'DATE', 'VARCHAR', 'CHAR'],
-  ...['INTERVAL_YEAR_MONTH', 'INTERVAL_DAY_TIME'],
-];
+/** TFetchOrientation. */
+const NEXT = 0;
+const FIRST = 4;
 /** TStatusCode: success, and success with messages. */
 const SUCCESSFUL = new Set([0, 1]);
 
 export interface SqlOptions extends WaitOptions {
   /** The most rows that are read; the table says whether there are more. */
   maxRows?: number | undefined;
+}
+
+/** Bounds of one call. */
+export type SqlCallOptions = Pick<WaitOptions, 'timeoutMs' | 'signal'>;
+
+export interface FetchOptions extends SqlCallOptions {
+  /** True for the first rows of the result, also after others were fetched. */
+  fromStart?: boolean | undefined;
 }
 
 /** It is not among the generated operations, since its body is no JSON. */
@@ -53,17 +48,29 @@ const thriftSql: Operation<{ path: { workspace_id: number; job_id: number }; bod
   as: 'blob',
 };
 
-type Call = (method: string, request: readonly Field[]) => Promise<Struct>;
+/** Calls a method with one struct, and returns the struct that it answered. @throws SqlFailed if the call failed */
+type Call = (method: string, request: readonly Field[], options: SqlCallOptions) => Promise<Struct>;
 
-/** A SQL server, which a run is. */
+/** A SQL server, which a run of the type THRIFT_SQL is. */
 export class SqlServer {
-  readonly #place: Place;
-  readonly #jobId: number;
+  readonly #transport: Transport;
+  readonly #path: { workspace_id: number; job_id: number };
   #sequence = 0;
 
-  constructor(place: Place, jobId: number) {
-    this.#place = place;
-    this.#jobId = jobId;
+  constructor(transport: Transport, at: { workspaceId: number; jobId: number }) {
+    this.#transport = transport;
+    this.#path = { workspace_id: at.workspaceId, job_id: at.jobId };
+  }
+
+  /** Opens a session, which keeps its database, settings and temporary views until it is closed or unused for an hour. */
+  async open(options: SqlCallOptions = {}): Promise<SqlSession> {
+    const opened = await this.#call('OpenSession', [[1, T.i32, PROTOCOL]], options);
+    return new SqlSession(this.#call, identifierIn(opened.get(3)));
+  }
+
+  /** Returns the session with the handle that `SqlSession.handle` had, of which nothing is asked yet. */
+  session(handle: string): SqlSession {
+    return new SqlSession(this.#call, parsedHandle(handle, 2));
   }
 
   /** Runs a statement in a session of its own. @throws SqlFailed if it is wrong or fails */
@@ -72,45 +79,36 @@ export class SqlServer {
     { maxRows = MAX_ROWS, timeoutMs = QUERY_MS, signal }: SqlOptions = {},
   ): Promise<Table> {
     const deadline = new Deadline(timeoutMs, 'The statement');
-    const call: Call = async (method, request) => {
+    const within = async <R>(work: (options: SqlCallOptions) => Promise<R>): Promise<R> => {
       deadline.check();
       try {
         // A timer may end a little early.
-        return await this.#call(method, request, { timeoutMs: deadline.leftMs + 10, signal });
+        return await work({ timeoutMs: deadline.leftMs + 10, signal });
       } catch (error) {
         if (error instanceof Unreachable) deadline.check();
         throw error;
       }
     };
-    const opened = await call('OpenSession', [[1, T.i32, PROTOCOL]]);
-    const session: Field = [1, T.struct, handle(opened.get(3))];
+    const session = await within((options) => this.open(options));
     try {
-      const begun = await call('ExecuteStatement', [session, [2, T.text, statement], [4, T.bool, true]]);
-      const operation: Field = [1, T.struct, operationHandle(begun.get(2))];
+      const begun = await within((options) => session.execute(statement, options));
       try {
-        await finished(call, operation, new Pauses(deadline, { signal }));
-        // Some statements have no result.
-        if (structOf(begun.get(2)).get(3) !== true) return new Table([], [], false);
-        return await rowsOf(call, operation, maxRows);
+        const pauses = new Pauses(deadline, { signal });
+        while (!(await within((options) => begun.isFinished(options)))) await pauses.next('RUNNING');
+        return await tableOf(begun, maxRows, within);
       } finally {
-        await this.#release('CloseOperation', operation);
+        await released(begun.close());
       }
     } finally {
-      await this.#release('CloseSession', session);
+      await released(session.close());
     }
   }
 
-  /** The server itself releases handles after some time, so a failure is no failure of the statement. */
-  async #release(method: string, handleField: Field): Promise<void> {
-    await this.#call(method, [handleField], { timeoutMs: CLOSE_MS }).catch(() => {});
-  }
-
-  async #call(method: string, request: readonly Field[], { timeoutMs = 0, signal }: WaitOptions): Promise<Struct> {
+  readonly #call: Call = async (method, request, { timeoutMs = CALL_MS, signal }) => {
     this.#sequence += 1;
-    const path = { workspace_id: await this.#place.id(), job_id: this.#jobId };
     // A statement may have done its work when its answer was lost, so no message is sent again.
-    const answer = await this.#place.context.transport.call(thriftSql, {
-      path,
+    const answer = await this.#transport.call(thriftSql, {
+      path: this.#path,
       body: encodeCall(method, this.#sequence, request),
       headers: { 'Content-Type': 'application/x-thrift' },
       repeatable: false,
@@ -121,7 +119,125 @@ export class SqlServer {
     const status = structOf(reply.get(1));
     if (SUCCESSFUL.has(Number(status.get(1)))) return reply;
     throw new SqlFailed(textOf(status.get(5)) || `${method} failed.`, textOf(status.get(3)));
+  };
+}
+
+/** The two parts of a handle, by which the server knows a session or an operation. */
+type Identifier = readonly [guid: Uint8Array, secret: Uint8Array];
+
+/** A session at a SQL server. */
+export class SqlSession {
+  readonly #call: Call;
+  readonly #field: Field;
+  /** Leads to this session again, also from another page of the same user. */
+  readonly handle: string;
+
+  constructor(call: Call, identifier: readonly Uint8Array[]) {
+    this.#call = call;
+    this.#field = [1, T.struct, [identifierField(identifier)]];
+    this.handle = identifier.map(hexOf).join('.');
   }
+
+  /** Begins a statement, and returns while it runs. @throws SqlFailed if it is wrong */
+  async execute(statement: string, options: SqlCallOptions = {}): Promise<SqlStatement> {
+    const request: Field[] = [this.#field, [2, T.text, statement], [4, T.bool, true]];
+    const begun = structOf((await this.#call('ExecuteStatement', request, options)).get(2));
+    return new SqlStatement(this.#call, identifierIn(begun), {
+      kind: Number(begun.get(2)),
+      hasResult: begun.get(3) === true,
+    });
+  }
+
+  /** Returns the statement with the handle that `SqlStatement.handle` had, of which nothing is asked yet. */
+  statement(handle: string): SqlStatement {
+    const [guid, secret, kind, hasResult] = parsedHandle(handle, 4);
+    return new SqlStatement(this.#call, [guid, secret] as Identifier, {
+      kind: kind?.[0] ?? 0,
+      hasResult: hasResult?.[0] === 1,
+    });
+  }
+
+  /** Ends the session with its statements. */
+  async close(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
+    await this.#call('CloseSession', [this.#field], options);
+  }
+}
+
+/** A statement that a SQL server has begun. */
+export class SqlStatement {
+  readonly #call: Call;
+  readonly #field: Field;
+  #columns: Promise<Column[]> | undefined;
+  /** Leads to this statement again, through the server of its session. */
+  readonly handle: string;
+  /** False for statements without a result, such as CREATE TABLE. */
+  readonly hasResult: boolean;
+
+  constructor(
+    call: Call,
+    identifier: readonly Uint8Array[],
+    { kind, hasResult }: { kind: number; hasResult: boolean },
+  ) {
+    this.#call = call;
+    this.#field = [1, T.struct, [identifierField(identifier), [2, T.i32, kind], [3, T.bool, hasResult]]];
+    this.hasResult = hasResult;
+    this.handle = [...identifier, Uint8Array.of(kind), Uint8Array.of(hasResult ? 1 : 0)].map(hexOf).join('.');
+  }
+
+  /** Returns when the statement has finished, or false after some seconds. @throws SqlFailed if it failed or was cancelled */
+  async isFinished(options: SqlCallOptions = {}): Promise<boolean> {
+    const status = await this.#call('GetOperationStatus', [this.#field], options);
+    const state = Number(status.get(2));
+    if (state === FINISHED) return true;
+    if (UNFINISHED.has(state)) return false;
+    throw new SqlFailed(textOf(status.get(5)) || 'The statement was cancelled.', textOf(status.get(3)));
+  }
+
+  /** Returns the columns of the result of a statement that has finished. */
+  columns(options: SqlCallOptions = {}): Promise<Column[]> {
+    if (!this.hasResult) return Promise.resolve([]);
+    this.#columns ??= this.#call('GetResultSetMetadata', [this.#field], options).then(columnsOf);
+    return this.#columns;
+  }
+
+  /** Returns the next rows, which may be fewer than asked for; none at the end. */
+  async fetch(rows: number, { fromStart = false, ...options }: FetchOptions = {}): Promise<SqlValue[][]> {
+    const columns = await this.columns(options);
+    if (columns.length === 0) return [];
+    const request: Field[] = [this.#field, [2, T.i32, fromStart ? FIRST : NEXT], [3, T.i64, rows]];
+    return rowsOf(columns, await this.#call('FetchResults', request, options));
+  }
+
+  /** Stops the statement; what it has written so far stays. */
+  async cancel(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
+    await this.#call('CancelOperation', [this.#field], options);
+  }
+
+  /** Frees what the server holds for the statement. */
+  async close(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
+    await this.#call('CloseOperation', [this.#field], options);
+  }
+}
+
+type Within = <R>(work: (options: SqlCallOptions) => Promise<R>) => Promise<R>;
+
+async function tableOf(statement: SqlStatement, maxRows: number, within: Within): Promise<Table> {
+  // Some statements have no result.
+  const columns = await within((options) => statement.columns(options));
+  const rows: SqlValue[][] = [];
+  // One more row than asked for says whether there are more.
+  while (columns.length > 0 && rows.length <= maxRows) {
+    const wanted = Math.min(MAX_FETCHED, maxRows + 1 - rows.length);
+    const page = await within((options) => statement.fetch(wanted, options));
+    if (page.length === 0) break;
+    for (const row of page) rows.push(row);
+  }
+  return new Table(columns, rows.slice(0, maxRows), rows.length > maxRows);
+}
+
+/** The server itself releases handles after some time, so a failure is no failure of the statement. */
+async function released(closing: Promise<void>): Promise<void> {
+  await closing.catch(() => {});
 }
 
 function replyOf(bytes: Uint8Array): Struct {
@@ -132,82 +248,35 @@ function replyOf(bytes: Uint8Array): Struct {
   }
 }
 
-/** Returns the fields of a session's handle, or of the id in an operation's. */
-function handle(value: Value | undefined): readonly Field[] {
-  const id = structOf(structOf(value).get(1));
+/** Returns the parts of the identifier in a handle. */
+function identifierIn(handle: Value | undefined): Identifier {
+  const id = structOf(structOf(handle).get(1));
+  return [bytesOf(id.get(1)), bytesOf(id.get(2))];
+}
+
+function identifierField([guid, secret]: readonly Uint8Array[]): Field {
   return [
+    1,
+    T.struct,
     [
-      1,
-      T.struct,
-      [
-        [1, T.text, id.get(1)],
-        [2, T.text, id.get(2)],
-      ],
+      [1, T.text, guid],
+      [2, T.text, secret],
     ],
   ];
 }
 
-function operationHandle(value: Value | undefined): readonly Field[] {
-  const fields = structOf(value);
-  return [...handle(value), [2, T.i32, fields.get(2)], [3, T.bool, fields.get(3)]];
+function bytesOf(value: Value | undefined): Uint8Array {
+  return value instanceof Uint8Array ? value.slice() : new Uint8Array();
 }
 
-async function finished(call: Call, operation: Field, pauses: Pauses): Promise<void> {
-  for (;;) {
-    // The server answers when the statement has ended, or after some seconds.
-    const status = await call('GetOperationStatus', [operation]);
-    const state = Number(status.get(2));
-    if (state === FINISHED) return;
-    if (!UNFINISHED.has(state)) {
-      throw new SqlFailed(textOf(status.get(5)) || 'The statement was cancelled.', textOf(status.get(3)));
-    }
-    await pauses.next('RUNNING');
+function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function parsedHandle(handle: string, parts: number): Uint8Array[] {
+  const texts = handle.split('.');
+  if (texts.length !== parts || !texts.every((text) => /^([0-9a-f]{2})*$/.test(text))) {
+    throw new ConfigurationError('This is no handle of a session or statement of a SQL server.');
   }
-}
-
-async function rowsOf(call: Call, operation: Field, maxRows: number): Promise<Table> {
-  const metadata = await call('GetResultSetMetadata', [operation]);
-  const columns = listOf(structOf(metadata.get(2)).get(1)).map((column) => columnOf(structOf(column)));
-  const rows: SqlValue[][] = [];
-  // One more row than asked for says whether there are more.
-  while (rows.length <= maxRows) {
-    const wanted = Math.min(MAX_FETCHED, maxRows + 1 - rows.length);
-    const fetch: Field[] = [operation, [2, T.i32, 0], [3, T.i64, wanted]];
-    const fetched = structOf((await call('FetchResults', fetch)).get(3));
-    const page = rowsOfColumns(columns, listOf(fetched.get(3)));
-    if (page.length === 0) break;
-    for (const row of page) rows.push(row);
-  }
-  return new Table(columns, rows.slice(0, maxRows), rows.length > maxRows);
-}
-
-/** A type is a list of entries, of which the first is a union: the one of a simple type has its id. */
-function columnOf(column: Struct): Column {
-  const [entry] = listOf(structOf(column.get(2)).get(1));
-  const id = Number(structOf(structOf(entry).get(1)).get(1));
-  return { name: textOf(column.get(1)), type: TYPES[id] ?? 'STRING' };
-}
-
-function rowsOfColumns(columns: readonly Column[], values: readonly Value[]): SqlValue[][] {
-  const lists = columns.map(({ type }, index) => columnValues(values[index], type === 'BINARY'));
-  return Array.from(lists[0] ?? [], (_, index) => lists.map((list) => list[index] ?? null));
-}
-
-/** A column is a union of lists by type, each with the bits of its nulls. */
-function columnValues(column: Value | undefined, isBinary: boolean): SqlValue[] {
-  const [fields = new Map<number, Value>()] = [...structOf(column).values()].map(structOf);
-  const nulls = fields.get(2);
-  const isNull = (index: number) =>
-    nulls instanceof Uint8Array && (((nulls[index >> 3] ?? 0) >> (index & 7)) & 1) === 1;
-  return listOf(fields.get(1)).map((item, index) => (isNull(index) ? null : scalar(item, isBinary)));
-}
-
-function scalar(value: Value, isBinary: boolean): SqlValue {
-  if (value instanceof Uint8Array) return isBinary ? value : textOf(value);
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  return typeof value === 'number' || typeof value === 'boolean' ? value : null;
-}
-
-function listOf(value: Value | undefined): Value[] {
-  return Array.isArray(value) ? (value as Value[]) : [];
+  return texts.map((text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)));
 }

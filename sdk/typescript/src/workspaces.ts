@@ -211,12 +211,17 @@ export class Workspace {
    */
   async sql(statement: string, options: SqlOptions & JobSettings & { cluster: Ref }): Promise<Table> {
     const { cluster, maxRows, timeoutMs, signal, onStatus, ...settings } = options;
-    const run = await this.#sqlServer(cluster, settings);
+    const run = await this.#sqlRun(cluster, settings);
     await run.running({ timeoutMs, signal, onStatus });
-    return new SqlServer(this.#place, run.id).query(statement, { maxRows, timeoutMs, signal });
+    return (await this.sqlServer(run.id)).query(statement, { maxRows, timeoutMs, signal });
   }
 
-  async #sqlServer(cluster: Ref, settings: JobSettings): Promise<Run> {
+  /** Returns the SQL server with the id of its run, for sessions of several statements. */
+  async sqlServer(id: number): Promise<SqlServer> {
+    return new SqlServer(this.#place.context.transport, { workspaceId: await this.#place.id(), jobId: id });
+  }
+
+  async #sqlRun(cluster: Ref, settings: JobSettings): Promise<Run> {
     const name = `sql-${cluster}`;
     const status = ['RUNNING', 'SUBMITTED'] as const;
     for await (const { job_id } of this.jobs.list({ name, status })) return this.jobs.get(job_id);
