@@ -7,6 +7,7 @@ import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
+import { readSqlSearch } from '../features/sql/sql-search';
 import {
   readFileSearch,
   readJobSearch,
@@ -59,6 +60,13 @@ const cluster = createRoute({
   },
   validateSearch: readClusterSearch,
   component: lazyRouteComponent(() => import('../features/clusters/cluster-screen'), 'ClusterScreen'),
+});
+
+const sql = createRoute({
+  getParentRoute: () => root,
+  path: '/sql',
+  validateSearch: readSqlSearch,
+  component: lazyRouteComponent(() => import('../features/sql/sql-screen'), 'SqlScreen'),
 });
 
 const access = createRoute({
@@ -167,6 +175,7 @@ const routeTree = root.addChildren([
   file,
   newJob,
   job,
+  sql,
   access,
   admin,
   users,

@@ -17,6 +17,7 @@ const NAVIGATION = [
   { to: '/runs', icon: 'runs', label: texts.nav.runs },
   { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
   { to: '/workspaces', icon: 'folder', label: texts.nav.workspaces },
+  { to: '/sql', icon: 'terminal', label: texts.nav.sql },
   { to: '/access', icon: 'key', label: texts.nav.access },
   { to: '/admin', icon: 'gear', label: texts.nav.admin },
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];

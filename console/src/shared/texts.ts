@@ -9,6 +9,7 @@ export const texts = {
     runs: 'Runs',
     clusters: 'Clusters',
     workspaces: 'Workspaces',
+    sql: 'SQL',
     access: 'Access',
     admin: 'Administration',
     docs: 'API documentation',

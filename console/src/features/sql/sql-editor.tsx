@@ -1,0 +1,95 @@
+import { autocompletion, closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
+import { sql } from '@codemirror/lang-sql';
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
+import { EditorState, Prec } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { editorBase } from '../../shared/editor/editor-base';
+import { sqlTexts } from '../../shared/sql-texts';
+import { SPARK } from './spark-dialect';
+
+/** The screen's hold of the editor. */
+export interface EditorHandle {
+  text: () => string;
+  /** The selected text with its place; null if nothing is selected. */
+  selection: () => { text: string; from: number } | null;
+  cursor: () => number;
+  replace: (text: string) => void;
+  mark: (marks: readonly { from: number; to: number; message: string }[]) => void;
+  focus: () => void;
+}
+
+interface SqlEditorProps {
+  handle: RefObject<EditorHandle | null>;
+  /** The text at first; later ones are the editor's own. */
+  initial: string;
+  onChange: (text: string) => void;
+  onRun: (all: boolean) => void;
+}
+
+/** Edits SQL statements. */
+export function SqlEditor({ handle, initial, onChange, onRun }: SqlEditorProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  const first = useRef(initial);
+  // The editor lives longer than one drawing, and calls what is the latest.
+  const calls = useRef({ onChange, onRun });
+  useEffect(() => {
+    calls.current = { onChange, onRun };
+  }, [onChange, onRun]);
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const state = EditorState.create({
+      doc: first.current,
+      extensions: [
+        // Before the keys of the base, where Mod-Enter begins a line.
+        Prec.highest(
+          keymap.of([
+            { key: 'Mod-Enter', run: () => (calls.current.onRun(false), true) },
+            { key: 'Mod-Shift-Enter', run: () => (calls.current.onRun(true), true) },
+          ]),
+        ),
+        editorBase(sqlTexts.editor),
+        sql({ dialect: SPARK }),
+        autocompletion(),
+        closeBrackets(),
+        keymap.of(closeBracketsKeymap),
+        EditorView.lineWrapping,
+        EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
+          if (docChanged) calls.current.onChange(doc.toString());
+        }),
+      ],
+    });
+    const view = new EditorView({ state, parent: place.current });
+    handle.current = handleOf(view);
+    view.focus();
+    return () => {
+      first.current = view.state.doc.toString();
+      handle.current = null;
+      view.destroy();
+    };
+  }, [handle]);
+  return <div ref={place} style={{ height: '100%' }} />;
+}
+
+function handleOf(view: EditorView): EditorHandle {
+  return {
+    text: () => view.state.doc.toString(),
+    selection: () => {
+      const { from, to, empty } = view.state.selection.main;
+      return empty ? null : { text: view.state.sliceDoc(from, to), from };
+    },
+    cursor: () => view.state.selection.main.head,
+    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    mark: (marks) => {
+      const { length } = view.state.doc;
+      const diagnostics = marks.map(({ from, to, message }): Diagnostic => ({
+        from: Math.min(from, length),
+        to: Math.min(to, length),
+        severity: 'error',
+        message,
+      }));
+      view.dispatch(setDiagnostics(view.state, diagnostics));
+    },
+    focus: () => view.focus(),
+  };
+}
