@@ -3,6 +3,7 @@ import { APP_FILTER, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import type { Served } from './config/http.config';
 import { BillingApiModule } from './modules/execution/billing/billing.api.module';
+import { CostsApiModule } from './modules/execution/costs/costs.api.module';
 import { ClustersApiModule } from './modules/execution/clusters/clusters.api.module';
 import { NotebooksApiModule } from './modules/execution/notebooks/notebooks.api.module';
 import { RunsApiModule } from './modules/execution/runs/runs.api.module';
@@ -41,6 +42,7 @@ const CLIENT_MODULES = [
   AuditApiModule,
   BillingApiModule,
   EventsApiModule,
+  CostsApiModule,
 ];
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */

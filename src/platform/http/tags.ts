@@ -9,6 +9,7 @@ export const TAGS = [
   { name: 'Notebooks', description: 'Notebooks, their cells and their kernels, and WebSockets to kernels.' },
   { name: 'Clusters', description: 'Define Spark clusters, start, stop, resize and destroy them, and monitor them.' },
   { name: 'Events', description: 'Changes of runs, clusters and nodes as they happen, as one stream.' },
+  { name: 'Costs', description: 'What runs, workspaces, clusters and users cost.' },
   {
     name: 'Lookups',
     description: 'Values to choose from, such as cloud providers, machine types and Spark versions.',

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
 import { firstRow, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { OpenInterval } from './entities/open-interval.entity';
+import { COUNTS, dayOf, milliseconds } from './sums.joins';
 
 const BATCH_SIZE = 1000;
 
@@ -10,17 +11,11 @@ const COLUMNS = columnsOf(OpenInterval);
 const INTERVAL = COLUMNS.join(', ');
 const ofAlias = (alias: string) => COLUMNS.map((column) => `${alias}.${column}`).join(', ');
 
-/** Histories of older releases have more precision than milliseconds. */
-const milliseconds = (time: string) => `date_trunc('milliseconds', ${time})`;
-
-/** Returns the day (UTC) of a moment, as SQL. */
-export const dayOf = (moment: string) => `((${moment}) AT TIME ZONE 'UTC')::date`;
-
 /** Stays in RUNNING according to the node histories. Open stays end in infinity. */
 const STAYS = `SELECT s.node_state_id, n.node_id, n.machine_price_ycu::numeric AS machine_price_ycu, n.is_spot,
     ${milliseconds('s.start_time')} AS began_at, ${milliseconds('s.end_time')} AS ended_at, n.tenant_id,
     t.name AS tenant_name, n.cluster_id, c.name AS cluster_name, p.name AS cloud_provider, m.machine_type_id,
-    m.name AS machine_type, n.labels, md5(n.labels::text)::uuid AS labels_key
+    m.name AS machine_type, n.labels, md5(n.labels::text)::uuid AS labels_key, c.max_parallel_jobs AS slots
   FROM node_states s JOIN cluster_nodes n ON n.node_id = s.node_id JOIN tenants t USING (tenant_id)
     JOIN clusters c ON c.cluster_id = n.cluster_id
     JOIN machine_types m ON m.machine_type_id = n.machine_type_id
@@ -29,8 +24,7 @@ const STAYS = `SELECT s.node_state_id, n.node_id, n.machine_price_ycu::numeric A
 
 /** Stays of a cluster according to the ledger: entries that count, and open intervals. */
 const BOOKED = `SELECT l.ledger_entry_id, ${ofAlias('l')}, l.ended_at FROM ledger_entries l
-    WHERE l.cluster_id = $1 AND l.kind <> 'reversal'
-      AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.reverses_id = l.ledger_entry_id)
+    WHERE l.cluster_id = $1 AND ${COUNTS}
   UNION ALL SELECT NULL, ${ofAlias('o')}, 'infinity' FROM ledger_open_intervals o WHERE o.cluster_id = $1`;
 
 /** Returns the columns that must be equal in history and ledger. Names may have changed since. */

@@ -11,7 +11,7 @@ import {
 } from '../../../platform/kernel/persistence/sql';
 import type { BilledClusterRead, BilledDateRangeRead, BilledMachineTypeRead, BilledTenant } from './dto/billing.dto';
 import type { UsageDay } from './entities/usage-day.entity';
-import { dayOf } from './ledger.repository';
+import { COUNTS, dayOf, endOf, HOUR, lastDayOf, msBetween, rounded, SIX_DECIMALS, startOf } from './sums.joins';
 
 /** Advisory lock of a cluster whose sums are being renewed. */
 const SUM_LOCK = 7_203_107;
@@ -21,12 +21,6 @@ const KEY = `usage_date, ${GROUP}`;
 const NAMES = 'tenant_name, cluster_name, cloud_provider, machine_type, labels, named_at';
 const SUMS = 'node_count, running_ms, ycu_ms';
 
-const startOf = (day: string) => `(${day})::timestamp AT TIME ZONE 'UTC'`;
-const endOf = (day: string) => `((${day}) + 1)::timestamp AT TIME ZONE 'UTC'`;
-/** Returns the last day of something that ends at this moment. */
-const lastDayOf = (end: string) => dayOf(`${end} - interval '1 microsecond'`);
-const msBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`;
-
 /** Returns SQL for the latest names of grouped rows that meet the condition. */
 const latestNames = (condition = 'TRUE') =>
   NAMES.split(', ')
@@ -34,16 +28,6 @@ const latestNames = (condition = 'TRUE') =>
     .join(', ');
 const LATEST_NAMES = latestNames();
 
-/**
- * Returns a quotient of non-negative numerics, rounded half up to a number of decimals. A division alone would first
- * round to some number of digits, which may lift it over the half.
- */
-const rounded = (dividend: string, divisor: string, decimals: { power: string; unit: string }) =>
-  `trim_scale(div(2 * ${dividend} * ${decimals.power} + ${divisor}, 2 * ${divisor}) * ${decimals.unit})`;
-
-/** `ycu_ms` of an hour with one compute unit. */
-const HOUR = '3600000::numeric';
-const SIX_DECIMALS = { power: '1000000', unit: '0.000001' };
 const SECONDS = (ms: string) => `div(2 * ${ms}::numeric + 1000, 2000)::bigint`;
 
 /**
@@ -54,8 +38,7 @@ const SECONDS = (ms: string) => `div(2 * ${ms}::numeric + 1000, 2000)::bigint`;
 const sumsOfLedger = (until: string) => `entries AS (
     SELECT l.*, scope.from_date FROM scope JOIN ledger_entries l
       ON l.cluster_id = scope.cluster_id AND l.ended_at > ${startOf('scope.from_date')}
-    WHERE l.kind <> 'reversal' AND l.began_at < l.ended_at AND l.began_at < ${endOf(until)}
-      AND NOT EXISTS (SELECT 1 FROM ledger_entries r WHERE r.reverses_id = l.ledger_entry_id)),
+    WHERE ${COUNTS} AND l.began_at < l.ended_at AND l.began_at < ${endOf(until)}),
   pieces AS (
     SELECT e.*, e.began_at AS named_at, day::date AS usage_date, greatest(e.began_at, ${startOf('day::date')}) AS starts,
       least(e.ended_at, ${endOf('day::date')}) AS ends

@@ -22,6 +22,8 @@ export abstract class IntervalColumns extends BilledColumns {
   /** Compute units per hour. */
   @Col.decimal() machine_price_ycu: string;
   @Col.bool() is_spot: boolean;
+  /** Runs that a node of the cluster holds at once; null in entries of earlier releases. Only shares of runs need it. */
+  @Col.int({ nullable: true }) slots: number | null;
   /** Start time of the entry in the node's history. */
   @Col.time() began_at: Date;
 }

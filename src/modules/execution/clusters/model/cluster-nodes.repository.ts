@@ -275,7 +275,8 @@ export class ClusterNodesRepository {
   async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1,
-         idle_since = CASE WHEN a.added = 0 THEN idle_since WHEN busy_slots + a.added = 0 THEN platform_now() END
+         idle_since = CASE WHEN a.added = 0 THEN idle_since WHEN busy_slots + a.added = 0 THEN platform_now() END,
+         slot_freed_at = CASE WHEN a.added < 0 THEN greatest(slot_freed_at, platform_now()) ELSE slot_freed_at END
        FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
       [[...added.keys()], [...added.values()]],
     );

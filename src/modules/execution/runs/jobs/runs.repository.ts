@@ -329,11 +329,15 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return found.length > 0;
   }
 
-  /** Assigns each run to the node at the same index. */
+  /**
+   * Assigns each run to the node at the same index. The transaction may have begun before the run that had the slot ended: the
+   * time is not before that, so that a node never holds more runs than it has slots.
+   */
   async assign(tx: Tx, runIds: readonly number[], nodeIds: readonly number[]): Promise<void> {
     await tx.query(
-      `UPDATE runs r SET node_id = a.node_id, assigned_at = platform_now()
-       FROM unnest($1::bigint[], $2::bigint[]) AS a (run_id, node_id) WHERE r.run_id = a.run_id`,
+      `UPDATE runs r SET node_id = a.node_id, assigned_at = greatest(platform_now(), n.slot_freed_at)
+       FROM unnest($1::bigint[], $2::bigint[]) AS a (run_id, node_id) JOIN cluster_nodes n ON n.node_id = a.node_id
+       WHERE r.run_id = a.run_id`,
       [runIds, nodeIds],
     );
   }

@@ -81,6 +81,8 @@ export class ClusterNode extends ValidityColumns {
   @Col.bigint({ default: 1 }) desired_version: number;
   @Col.text({ default: 'starting' }) daemons_state: string;
   @Col.int({ default: 0 }) busy_slots: number;
+  /** Time at which a slot was last freed; null until then. No run takes a slot before that, even if its transaction began earlier. */
+  @Col.time({ nullable: true }) slot_freed_at: Date | null;
   @Col.bool({ default: false }) replacement: boolean;
   /** Deadline for a draining worker to hand over its blocks. After that, it is removed in any case. */
   @Col.time({ nullable: true }) drain_until: Date | null;

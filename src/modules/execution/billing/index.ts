@@ -1,0 +1,14 @@
+export type { PricedPeriod } from './usage.repository';
+export {
+  dayOf,
+  endOf,
+  HOUR,
+  lastDayOf,
+  milliseconds,
+  msBetween,
+  rounded,
+  SIX_DECIMALS,
+  startOf,
+  staysBetween,
+} from './sums.joins';
+export { pricedPeriods } from './unit-prices';

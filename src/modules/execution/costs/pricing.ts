@@ -1,0 +1,22 @@
+import type { PricedPeriod } from '../billing';
+import type { SumsRow } from './cost-sums.joins';
+import type { Cost, Pricing } from './dto/cost.dto';
+
+/** Returns the cost that a row says. What has no time costs nothing in the present currency, if there is a price. */
+export function costOf(row: SumsRow, prices: readonly PricedPeriod[]): Cost {
+  const pricing = pricingOf(row, prices);
+  const isPriced = pricing === 'PRICED';
+  return {
+    node_ms: row.node_ms,
+    ycu: Number(row.ycu),
+    pricing,
+    amount: isPriced ? Number(row.amount) : null,
+    currency: isPriced ? (row.currency ?? prices.at(-1)?.currency ?? null) : null,
+  };
+}
+
+function pricingOf({ unpriced, priced, currencies }: SumsRow, prices: readonly PricedPeriod[]): Pricing {
+  if (prices.length === 0 || (priced === 0 && unpriced > 0)) return 'NO_PRICE';
+  if (unpriced > 0) return 'PARTLY_PRICED';
+  return currencies > 1 ? 'SEVERAL_CURRENCIES' : 'PRICED';
+}
