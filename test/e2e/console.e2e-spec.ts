@@ -8,8 +8,14 @@ import { JobDesk } from './harness/jobs';
 import { PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
-/** It needs no Spark to fail, so it is quick. */
-const FAILING = 'print("reads the invoices", flush=True)\nrow = {}\nprint(row["invoice_total"])\n';
+/** It needs no Spark to fail, so it is quick. The line that says why it fails is far below the first screen of its log. */
+const FAILING = `import sys
+print("reads the invoices", flush=True)
+for number in range(300):
+    print("invoice", number, file=sys.stderr)
+row = {}
+print(row["invoice_total"])
+`;
 
 let platform: SharedPlatform;
 let admin: ApiClient;
