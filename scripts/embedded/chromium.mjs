@@ -105,7 +105,8 @@ async function unpack(archives, folder) {
       await rm(archive);
     }
     // The package's own fonts.conf names folders of the platform it was made for.
-    const fonts = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>`;
+    const dirs = [join(folder, 'fonts'), '/usr/share/fonts'].map((dir) => `<dir>${dir}</dir>`).join('');
+    const fonts = `${dirs}<cachedir>${join(folder, 'fonts-cache')}</cachedir>`;
     await writeFile(join(draft, 'fonts.conf'), `<?xml version="1.0"?>\n<fontconfig>${fonts}</fontconfig>\n`);
     const executable = await decompress(await readFile(join(archives, 'chromium.br')));
     await writeFile(join(draft, 'chromium'), executable, { mode: 0o755 });

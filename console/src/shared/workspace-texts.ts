@@ -87,7 +87,7 @@ export const workspaceTexts = {
     label: (name: string) => `Text of ${name}`,
     save: 'Save',
     saved: 'Saved',
-    unsaved: 'Not saved',
+    unsaved: 'Not saved; last saved',
     keyHint: 'Ctrl+S saves, Ctrl+F searches, Escape then Tab leaves the text',
     leave: 'The text has changes that are not saved. Leave without them?',
     conflict: 'Somebody else has changed this file',
