@@ -39,6 +39,12 @@ export function readBillingConfig(reader: EnvReader): BillingConfig {
   return { unitPrices: unitPrices.sort((a, b) => (a.from < b.from ? -1 : 1)) };
 }
 
+/** Returns the price of a compute unit at a time; null if none is configured for it. */
+export function unitPriceAt(prices: readonly UnitPrice[], at: Date): UnitPrice | null {
+  const day = at.toISOString().slice(0, 10);
+  return prices.findLast(({ from }) => from <= day) ?? null;
+}
+
 function problemOf({ from, price, currency }: UnitPrice): string | null {
   if (!isDay(from)) return `has a price whose day does not exist; it ${FORM}`;
   if (!PRICE.test(price)) return `has a price that is not a decimal of at most nine digits on each side of the point`;

@@ -58,6 +58,7 @@ const STEPS: Record<string, string> = {
   updateNotebookConf: '?notebook_name=example-notebook',
   updateNotebookCells: '',
   createNotebook: '',
+  checkCluster: '',
   createCluster: '',
   updateCluster: '?cluster_name=example-cluster',
   startCluster: '',

@@ -10,7 +10,7 @@ import {
   clusterMayBecome,
   NODE_TRANSITIONS,
 } from '../../src/modules/execution/clusters/model/cluster-state';
-import { planNodes } from '../../src/modules/execution/clusters/provisioning/node-plan';
+import { planNodes } from '../../src/modules/execution/clusters/model/node-plan';
 import {
   isFinished,
   RUN_TRANSITIONS,

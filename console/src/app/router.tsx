@@ -51,13 +51,28 @@ const clusters = createRoute({
   component: lazyRouteComponent(() => import('../features/clusters/clusters-screen'), 'ClustersScreen'),
 });
 
+const newCluster = createRoute({
+  getParentRoute: () => root,
+  path: '/clusters/new',
+  component: lazyRouteComponent(() => import('../features/clusters/cluster-form-screen'), 'NewClusterScreen'),
+});
+
+const ofCluster = {
+  parse: ({ clusterId }: { clusterId: string }) => ({ clusterId: Number(clusterId) }),
+  stringify: ({ clusterId }: { clusterId: number }) => ({ clusterId: String(clusterId) }),
+};
+
+const editCluster = createRoute({
+  getParentRoute: () => root,
+  path: '/clusters/$clusterId/edit',
+  params: ofCluster,
+  component: lazyRouteComponent(() => import('../features/clusters/cluster-form-screen'), 'EditClusterScreen'),
+});
+
 const cluster = createRoute({
   getParentRoute: () => root,
   path: '/clusters/$clusterId',
-  params: {
-    parse: ({ clusterId }) => ({ clusterId: Number(clusterId) }),
-    stringify: ({ clusterId }) => ({ clusterId: String(clusterId) }),
-  },
+  params: ofCluster,
   validateSearch: readClusterSearch,
   component: lazyRouteComponent(() => import('../features/clusters/cluster-screen'), 'ClusterScreen'),
 });
@@ -169,6 +184,8 @@ const routeTree = root.addChildren([
   runs,
   run,
   clusters,
+  newCluster,
+  editCluster,
   cluster,
   workspaces,
   workspace,

@@ -88,8 +88,9 @@ export const texts = {
       changed: 'Changed',
     },
     emptyTitle: 'No cluster yet',
+    create: 'New cluster',
     emptyHint:
-      'Jobs run on the nodes of a cluster. Describe one with the API; a cluster on the machine of the platform starts within seconds.',
+      'Jobs run on the nodes of a cluster. Create one here; a cluster on the machine of the platform starts within seconds.',
     filteredTitle: 'No cluster matches these filters',
     filteredHint: 'Remove a filter, or search for another name.',
   },
@@ -99,6 +100,7 @@ export const texts = {
     noReason: 'No reason was given.',
     atStep: (step: string) => `step ${step}`,
     runs: 'Runs',
+    edit: 'Change',
     start: 'Start',
     stop: 'Stop',
     stopTitle: (name: string) => `Stop ${name}?`,

@@ -130,6 +130,12 @@ function Actions({ cluster }: { cluster: ClusterRead }): ReactNode {
       >
         {texts.cluster.runs}
       </Button>
+      <Button
+        variant="default"
+        renderRoot={(props) => <Link to="/clusters/$clusterId/edit" params={{ clusterId }} {...props} />}
+      >
+        {texts.cluster.edit}
+      </Button>
       {status === 'STOPPED' && (
         <Button
           leftSection={<Icon name="play" size={14} />}

@@ -32,7 +32,7 @@ export function ClustersScreen(): ReactNode {
   const columns = useMemo(() => columnsAt(now), [now]);
   const total = data?.pages.at(-1)?.result_set.total_objects;
   return (
-    <Page title={texts.clusters.title} fill>
+    <Page title={texts.clusters.title} actions={<NewCluster />} fill>
       <Filters search={search} total={total} />
       {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
       {rows?.length === 0 && <NoClusters isFiltered={Object.keys(search).length > 0} />}
@@ -48,6 +48,10 @@ export function ClustersScreen(): ReactNode {
       )}
     </Page>
   );
+}
+
+function NewCluster(): ReactNode {
+  return <Button renderRoot={(props) => <Link to="/clusters/new" {...props} />}>{texts.clusters.create}</Button>;
 }
 
 function NoClusters({ isFiltered }: { isFiltered: boolean }): ReactNode {

@@ -1,11 +1,11 @@
 import { Select, Textarea, TextInput } from '@mantine/core';
-import { ApiError } from 'managed-spark/core';
 import type { ClusterRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import { faultAt, faultsOfError } from '../../shared/field-faults';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { texts } from '../../shared/texts';
 import { GROUPS, type GroupName, isOf, type JobField, type Language, LANGUAGES, type Values } from './job-fields';
-import styles from './job-form.module.css';
+import styles from '../../shared/form.module.css';
 import { ClusterSelect } from './run-file';
 
 interface JobFormProps {
@@ -26,7 +26,7 @@ const t = texts.workspaces.job;
 /** The settings of a job. */
 export function JobForm(props: JobFormProps): ReactNode {
   const { values, language, cluster, clusters, error, onValues, onLanguage, onCluster } = props;
-  const faults = faultsOf(error);
+  const faults = faultsOfError(error);
   return (
     <div className={styles['form']}>
       {error !== null && error !== undefined && <ProblemPanel error={error} />}
@@ -43,11 +43,16 @@ export function JobForm(props: JobFormProps): ReactNode {
                     allowDeselect={false}
                     data={LANGUAGES.map((value) => ({ value, label: t.types[value] }))}
                     value={language}
-                    error={faults['job_type']}
+                    error={faultAt(faults, 'job_type')}
                     onChange={(value) => onLanguage(LANGUAGES.find((one) => one === value) ?? 'Python3')}
                   />
                 )}
-                <ClusterSelect clusters={clusters} value={cluster} error={faults['cluster_id']} onChange={onCluster} />
+                <ClusterSelect
+                  clusters={clusters}
+                  value={cluster}
+                  error={faultAt(faults, 'cluster_id')}
+                  onChange={onCluster}
+                />
               </>
             )}
             {GROUPS[group]
@@ -57,7 +62,7 @@ export function JobForm(props: JobFormProps): ReactNode {
                   key={field.name}
                   field={field}
                   value={values[field.name] ?? ''}
-                  fault={faults[field.name]}
+                  fault={faultAt(faults, field.name)}
                   onChange={(value) => onValues({ ...values, [field.name]: value })}
                 />
               ))}
@@ -105,17 +110,5 @@ function FieldInput({ field: { name, kind }, value, fault, onChange }: FieldInpu
       spellCheck={false}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
-  );
-}
-
-/** Returns what the API says of each field. */
-function faultsOf(error: unknown): Record<string, string> {
-  const fields: unknown = error instanceof ApiError ? error.details['fields'] : null;
-  if (typeof fields !== 'object' || fields === null) return {};
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, faults]) => [
-      name.split('.')[0] ?? name,
-      Array.isArray(faults) ? faults.join('. ') : String(faults),
-    ]),
   );
 }

@@ -9,6 +9,7 @@ import { EnvironmentsModule } from '../../infrastructure/environments/environmen
 import { MetastoresModule } from '../../infrastructure/metastores/metastores.module';
 import { StorageModule } from '../../infrastructure/storage/storage.module';
 import { BootstrapTokens } from './nodes/bootstrap-tokens';
+import { ClusterChecksService } from './definition/cluster-checks.service';
 import { ClusterDefinitionsService } from './definition/cluster-definitions.service';
 import { ClusterEvents } from './lifecycle/cluster-events';
 import { ClusterHistoriesRepository } from './lifecycle/cluster-histories.repository';
@@ -39,6 +40,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
   ],
   providers: [
     BootstrapTokens,
+    ClusterChecksService,
     ClusterDefinitionsService,
     ClusterOperationsService,
     ClusterHistoriesService,
@@ -58,6 +60,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     NodeUtilizationRepository,
   ],
   exports: [
+    ClusterChecksService,
     ClusterDefinitionsService,
     ClusterOperationsService,
     ClusterHistoriesService,

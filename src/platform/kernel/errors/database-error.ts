@@ -36,9 +36,11 @@ const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
   mount_point: { code: 'RECORD.DUPLICATE_MOUNT_POINT', text: 'A current mount already has this mount point.' },
 };
 
-function duplicateOf(constraint: string): { code: string; text: string } {
-  const [, taken] = Object.entries(DUPLICATES).find(([field]) => constraint.endsWith(`_${field}`)) ?? [];
-  return taken ?? { code: 'RECORD.DUPLICATE', text: 'The same record already exists.' };
+function duplicateOf(constraint: string): DomainError {
+  const [field, taken] = Object.entries(DUPLICATES).find(([one]) => constraint.endsWith(`_${one}`)) ?? [];
+  if (field === undefined || !taken)
+    return conflict('RECORD.DUPLICATE', 'The same record already exists.', { constraint });
+  return conflict(taken.code, taken.text, { constraint, fields: { [field]: [taken.text] } });
 }
 
 /** Reasons for which the database cannot respond, whatever the request is. */
@@ -113,10 +115,7 @@ export function fromDatabaseError(thrown: unknown): DomainError | null {
   const error = driverErrorOf(thrown);
   if (!error) return null;
   const { code, constraint = '' } = error;
-  if (code === '23505') {
-    const duplicate = duplicateOf(constraint);
-    return conflict(duplicate.code, duplicate.text, { constraint });
-  }
+  if (code === '23505') return duplicateOf(constraint);
   if (code === '23503') {
     return conflict('RECORD.REFERENCE', 'A referenced record does not exist, or this record is still referenced.', {
       constraint,

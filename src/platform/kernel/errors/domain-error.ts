@@ -58,6 +58,11 @@ export function invalid(code: string, message: string, details?: Details): Domai
   return new DomainError('invalid', code, message, details);
 }
 
+/** 400 about one field of the request, which the details name as the validation of a request does. */
+export function invalidField(field: string, code: string, message: string): DomainError {
+  return invalid(code, message, { fields: { [field]: [message] } });
+}
+
 /** 404: the record does not exist, or it belongs to another tenant. */
 export function notFound(code: string, message: string, details?: Details): DomainError {
   return new DomainError('not-found', code, message, details);

@@ -47,7 +47,7 @@ import type { Cluster } from '../model/entities/cluster.entity';
 import { assertEnabled, invalidState } from '../lifecycle/operation-rules';
 
 /** Fields that may change in every state. All others may change only in DESTROYED or ERROR. */
-const ALWAYS_EDITABLE: readonly string[] = [
+export const ALWAYS_EDITABLE: readonly string[] = [
   'name',
   'description',
   'idle_timeout_ms',
@@ -105,47 +105,50 @@ export class ClusterDefinitionsService {
   }
 
   async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
+    return this.transactions.run((tx) => this.createWithin(tx, scope, body));
+  }
+
+  async createWithin(tx: Tx, scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
     checkSparkConfig(body.spark_config ?? {});
-    return this.transactions.run(async (tx) => {
-      await this.activeTenants.lock(tx, scope.tenantId);
-      await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
-      const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
-      const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
-      await this.holdObjectStorageManager(scope, body, tx);
-      const metastoreCatalog = await this.holdCatalog(scope, body.metastore_catalog_id, tx);
-      const draft = newDraft(body, { cloudEnv, clusterConf, metastoreCatalog });
-      checkDraft(draft, this.referenceData);
-      await this.assertSpark(draft, tx);
-      checkAcceleratedConf(body.spark_config ?? {}, draft);
-      const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
-      const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
-      await this.lifecycle.beginHistory(tx, row, scope.userId);
-      const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
-      return writeCluster({ ...row, mount_ids: mountIds }, this.referenceData);
-    });
+    await this.activeTenants.lock(tx, scope.tenantId);
+    await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
+    const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
+    const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
+    await this.holdObjectStorageManager(scope, body, tx);
+    const metastoreCatalog = await this.holdCatalog(scope, body.metastore_catalog_id, tx);
+    const draft = newDraft(body, { cloudEnv, clusterConf, metastoreCatalog });
+    checkDraft(draft, this.referenceData);
+    await this.assertSpark(draft, tx);
+    checkAcceleratedConf(body.spark_config ?? {}, draft);
+    const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
+    const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
+    await this.lifecycle.beginHistory(tx, row, scope.userId);
+    const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
+    return writeCluster({ ...row, mount_ids: mountIds }, this.referenceData);
   }
 
   async update(scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
+    return this.transactions.run((tx) => this.updateWithin(tx, scope, selector, body));
+  }
+
+  async updateWithin(tx: Tx, scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
     assertChanges(body);
     const changed = Object.entries(body).filter(([, value]) => value !== undefined);
     checkSparkConfig(body.spark_config ?? {});
-    return this.transactions.run(async (tx) => {
-      const row = await this.repository.get(scope, selector, tx, true);
-      const restricted = changed.map(([key]) => key).filter((key) => !ALWAYS_EDITABLE.includes(key));
-      if (restricted.length > 0 && !EDITABLE_STATUSES.includes(row.status)) {
-        throw invalidState(
-          row,
-          `${restricted.join(', ')} can change only in ${EDITABLE_STATUSES.join(' or ')}`,
-          EDITABLE_STATUSES,
-        );
-      }
-      if (body.cloud_env_id !== undefined && body.cloud_env_id !== row.cloud_env_id)
-        await this.assertNoMachines(row, tx);
-      await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
-      if (body.mount_ids) await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
-      const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
-      return writeCluster(await this.repository.update(tx, scope, row.cluster_id, values), this.referenceData);
-    });
+    const row = await this.repository.get(scope, selector, tx, true);
+    const restricted = changed.map(([key]) => key).filter((key) => !ALWAYS_EDITABLE.includes(key));
+    if (restricted.length > 0 && !EDITABLE_STATUSES.includes(row.status)) {
+      throw invalidState(
+        row,
+        `${restricted.join(', ')} can change only in ${EDITABLE_STATUSES.join(' or ')}`,
+        EDITABLE_STATUSES,
+      );
+    }
+    if (body.cloud_env_id !== undefined && body.cloud_env_id !== row.cloud_env_id) await this.assertNoMachines(row, tx);
+    await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
+    if (body.mount_ids) await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
+    const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
+    return writeCluster(await this.repository.update(tx, scope, row.cluster_id, values), this.referenceData);
   }
 
   async disable(scope: TenantScope, selector: RecordSelector): Promise<Message> {

@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
+import { invalidField, notFound } from '../../../../platform/kernel/errors/domain-error';
 import { requireRecord } from '../../../../platform/http/resources/require-record';
 import type { DiskTypeInfo, LookupRecords, ReferenceData } from '../../../foundation/reference-data';
 import {
@@ -105,7 +105,8 @@ export function checkDisks(
   const typeId = own.typeId ?? volume?.disk_type_id;
   if (typeId === undefined) {
     if (Object.values(own).every((field) => field === null)) return;
-    throw invalid(
+    throw invalidField(
+      'disk_type_id',
       'CLUSTER.DISK_TYPE_REQUIRED',
       'The cluster configuration has no volume, so the disks of the cluster need a disk_type_id. To clear all disk fields, update it to null.',
     );
@@ -114,11 +115,12 @@ export function checkDisks(
   const type = records.diskType(typeId);
   if (!type) throw notFound('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${typeId}.`);
   if (type.cloud_provider.cloud_provider_id !== cloudProviderId) {
-    throw invalid('CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');
+    throw invalidField('disk_type_id', 'CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');
   }
   const size = diskSize(shapeOf(own, volume, type).size, type);
   if (size === null) {
-    throw invalid(
+    throw invalidField(
+      'size',
       'CLUSTER.DISK_SIZE_REQUIRED',
       `The cluster configuration has no volume, so disks of type ${type.name} need a size in GB.`,
     );
@@ -126,7 +128,7 @@ export function checkDisks(
   // The volume's own values were checked when it was written. Bounds may have changed since.
   const chosenSize = own.typeId === null ? own.size : size;
   const violation = diskViolation(type, { size: chosenSize, iops: own.iops, throughputMb: own.throughputMb });
-  if (violation) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', violation.message);
+  if (violation) throw invalidField(violation.field, 'CLUSTER.DISK_OUT_OF_BOUNDS', violation.message);
 }
 
 /** Returns the cluster's own size and speeds, with the volume's as defaults as far as the disk type supports them. */

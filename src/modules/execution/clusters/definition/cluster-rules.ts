@@ -1,7 +1,13 @@
 import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protocol';
 import { metastorePackages } from '../../../../../libs/spark/metastore-packages';
 import { whyOwned } from '../../../../../libs/spark/owned-properties';
-import { invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
+import {
+  type DomainError,
+  invalid,
+  invalidField,
+  notFound,
+  orRefusal,
+} from '../../../../platform/kernel/errors/domain-error';
 import { toWire } from '../../../../platform/kernel/product/product-name';
 import {
   checkLabels,
@@ -17,6 +23,7 @@ import {
   CATALOG_TYPE_ID,
   CLOUD_PROVIDER_ID,
   type MachineTypeInfo,
+  type MachineTypeRecord,
   type ReferenceData,
   type SparkInfraVersionRef,
 } from '../../../foundation/reference-data';
@@ -56,77 +63,117 @@ type ReferencesBefore = Pick<Cluster, 'spark_infra_version_id' | 'disk_type_id'>
 
 /** Checks the draft as a whole. Throws a 400 that names what does not fit. */
 export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
+  const [first] = draftFaults(draft, referenceData, before);
+  if (first) throw first;
+}
+
+/** Returns everything in the draft that does not fit the rest. The details of each fault name the field. */
+export function draftFaults(
+  draft: ClusterDraft,
+  referenceData: ReferenceData,
+  before?: ReferencesBefore,
+): DomainError[] {
   const machine = machineTypeOf(draft.clusterConf, referenceData);
   const { cloud_provider_id: provider } = draft.cloudEnv;
+  const disks = orRefusal(() =>
+    checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id),
+  );
+  return [
+    ...placeFaults(draft.cloudEnv, machine),
+    ...sparkFaults(draft, machine.info, referenceData, before),
+    ...slotFaults(draft.maxParallelJobs, machine),
+    ...spotFaults(draft, machine.info),
+    ...instanceFaults(draft),
+    ...(disks ? [disks] : []),
+  ];
+}
+
+/** Returns why machines of the type cannot be nodes in the environment. */
+export function placeFaults(
+  { cloud_provider_id: provider, boot_disk_image: image }: CloudEnvData,
+  machine: MachineTypeRecord,
+): DomainError[] {
   if (machine.cloudProviderId !== provider) {
-    throw invalid(
-      'CLUSTER.PROVIDER_MISMATCH',
-      'The cluster configuration and the cloud environment belong to different cloud providers.',
-    );
+    const text = 'The cluster configuration and the cloud environment belong to different cloud providers.';
+    return [invalidField('cluster_conf_id', 'CLUSTER.PROVIDER_MISMATCH', text)];
   }
-  if (machine.architectureId !== draft.cloudEnv.boot_disk_image.architecture_type_id) {
-    throw invalid(
-      'CLUSTER.ARCHITECTURE_MISMATCH',
-      'The machine type and the boot disk image have different architectures.',
-    );
+  if (machine.architectureId === image.architecture_type_id) return [];
+  const text = 'The machine type and the boot disk image have different architectures.';
+  return [invalidField('cluster_conf_id', 'CLUSTER.ARCHITECTURE_MISMATCH', text)];
+}
+
+function sparkFaults(
+  draft: ClusterDraft,
+  machine: MachineTypeInfo,
+  referenceData: ReferenceData,
+  before?: ReferencesBefore,
+): DomainError[] {
+  const id = draft.sparkInfraVersionId;
+  const version = referenceData.selectable(id, before?.spark_infra_version_id).sparkInfraVersion(id);
+  if (version) {
+    return [
+      ...acceleratorFaults(draft, version, machine, referenceData),
+      ...catalogFaults(draft.metastoreCatalog, version, referenceData),
+    ];
   }
-  const versionId = draft.sparkInfraVersionId;
-  const version = referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId);
-  if (!version)
-    throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
-  checkAccelerators(draft, version, machine.info, referenceData);
-  const { maxParallelJobs } = draft;
-  if (driverMemoryMb(machine.memoryGib * 1024, maxParallelJobs) < MIN_DRIVER_MB)
-    throw tooManyParallelJobs(machine.memoryGib, maxParallelJobs);
-  checkCatalog(draft.metastoreCatalog, version, referenceData);
-  if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
-    throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
-  }
-  if (draft.isSpotInstance && lacksSpot(draft.cloudEnv.cloud_provider_id, draft.cloudEnv.endpoint)) {
-    throw invalid('CLUSTER.SPOT_UNSUPPORTED', 'The provider of this cloud environment has no spot instances.');
-  }
-  checkInstances(draft);
-  checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);
+  const fields = { spark_infra_version_id: [`There is no Spark infra version with id ${id}.`] };
+  return [notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${id}.`, { fields })];
+}
+
+function slotFaults(jobs: number, { memoryGib }: MachineTypeRecord): DomainError[] {
+  return driverMemoryMb(memoryGib * 1024, jobs) < MIN_DRIVER_MB ? [tooManyParallelJobs(memoryGib, jobs)] : [];
+}
+
+function spotFaults({ isSpotInstance, cloudEnv }: ClusterDraft, machine: MachineTypeInfo): DomainError[] {
+  if (!isSpotInstance) return [];
+  const fault = (text: string) => [invalidField('is_spot_instance', 'CLUSTER.SPOT_UNSUPPORTED', text)];
+  if (machine.has_spot_instance_support === false)
+    return fault(`Machine type ${machine.name} is not offered as a spot instance.`);
+  return lacksSpot(cloudEnv.cloud_provider_id, cloudEnv.endpoint)
+    ? fault('The provider of this cloud environment has no spot instances.')
+    : [];
 }
 
 /**
- * Checks that a requested accelerator is supported by the Spark version, the cluster type, the environment and, for
- * CUDA, the machine type.
+ * Returns the first reason for which a requested accelerator is not supported by the Spark version, the cluster type, the
+ * environment or, for CUDA, the machine type.
  */
-function checkAccelerators(
+function acceleratorFaults(
   draft: ClusterDraft,
   version: SparkInfraVersionRef,
   machineType: MachineTypeInfo,
   referenceData: ReferenceData,
-): void {
+): DomainError[] {
   const { isTurboEnabled, isCudaEnabled, clusterType, cloudEnv, numOfWorkers } = draft;
   const spark = `Spark infra version ${version.spark_docker_image_name}`;
   const typed = `A cluster of type ${toWire(clusterType)}`;
   const supports = referenceData.acceleratorSupport(clusterType);
   const these = (have: (one: SparkInfraVersionRef) => boolean): string => versionsThat(have, referenceData);
   const lacks = (one: AcceleratorKind): boolean => lacksAccelerator(cloudEnv.cloud_provider_id, cloudEnv.endpoint, one);
-  const faults: [boolean, string][] = [
-    [isTurboEnabled && isCudaEnabled, 'A cluster cannot have both turbo and CUDA.'],
+  const turbo: [boolean, string][] = [
+    [!version.has_turbo_support, `${spark} does not support turbo${these((one) => one.has_turbo_support)}`],
+    [!supports.turbo, `${typed} does not support turbo.`],
+    [lacks('turbo'), 'Nodes of this cloud environment do not support turbo.'],
+  ];
+  const cuda: [boolean, string][] = [
+    [isTurboEnabled, 'A cluster cannot have both turbo and CUDA.'],
+    [!version.has_cuda_support, `${spark} does not support CUDA${these((one) => one.has_cuda_support)}`],
+    [!supports.cuda, `${typed} does not support CUDA.`],
+    [lacks('cuda'), 'Nodes of this cloud environment have no GPUs.'],
+    [!machineType.has_cuda, `Machine type ${machineType.name} has no GPU.`],
     [
-      isTurboEnabled && !version.has_turbo_support,
-      `${spark} does not support turbo${these((one) => one.has_turbo_support)}`,
-    ],
-    [isTurboEnabled && !supports.turbo, `${typed} does not support turbo.`],
-    [isTurboEnabled && lacks('turbo'), 'Nodes of this cloud environment do not support turbo.'],
-    [
-      isCudaEnabled && !version.has_cuda_support,
-      `${spark} does not support CUDA${these((one) => one.has_cuda_support)}`,
-    ],
-    [isCudaEnabled && !supports.cuda, `${typed} does not support CUDA.`],
-    [isCudaEnabled && lacks('cuda'), 'Nodes of this cloud environment have no GPUs.'],
-    [isCudaEnabled && !machineType.has_cuda, `Machine type ${machineType.name} has no GPU.`],
-    [
-      isCudaEnabled && clusterType === 'STANDALONE' && (numOfWorkers ?? 1) > machineType.gpus,
+      clusterType === 'STANDALONE' && (numOfWorkers ?? 1) > machineType.gpus,
       `Machine type ${machineType.name} has ${machineType.gpus} GPUs, fewer than num_of_workers.`,
     ],
   ];
-  const fault = faults.find(([is]) => is);
-  if (fault) throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', fault[1]);
+  const faultOf = (field: string, reasons: [boolean, string][]): DomainError[] => {
+    const reason = reasons.find(([is]) => is);
+    return reason ? [invalidField(field, 'CLUSTER.ACCELERATOR_UNSUPPORTED', reason[1])] : [];
+  };
+  return [
+    ...(isCudaEnabled ? faultOf('is_cuda_enabled', cuda) : []),
+    ...(isTurboEnabled ? faultOf('is_turbo_enabled', turbo) : []),
+  ];
 }
 
 /** Throws a 400 for a Spark property that the accelerator of the cluster needs for itself. */
@@ -142,28 +189,27 @@ export function checkAcceleratedConf(
 }
 
 /** Returns a 400 for more parallel jobs than the memory of a machine allows. */
-export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
-  return invalid(
+export function tooManyParallelJobs(memoryGib: number, jobs: number): DomainError {
+  return invalidField(
+    'engine_cluster_spark_config.max_parallel_spark_job_execution_per_instance',
     'CLUSTER.TOO_MANY_PARALLEL_JOBS',
     `A machine of ${memoryGib} GB is too small for ${jobs} parallel Spark jobs: each needs ${MIN_DRIVER_MB} MB of driver memory.`,
   );
 }
 
-/** Checks that the Spark version supports the type of the metastore catalog. */
-function checkCatalog(
+function catalogFaults(
   catalog: ClusterDraft['metastoreCatalog'],
   version: SparkInfraVersionRef,
   referenceData: ReferenceData,
-): void {
-  if (!catalog) return;
+): DomainError[] {
+  if (!catalog) return [];
   const { metastore_catalog_type_id: type, name } = catalog;
   const supports = (one: SparkInfraVersionRef): boolean => supportsCatalog(one, type);
-  if (supports(version)) return;
-  throw invalid(
-    'CLUSTER.CATALOG_UNSUPPORTED',
+  if (supports(version)) return [];
+  const text =
     `Spark infra version ${version.spark_docker_image_name} does not support the type of the catalog "${name}"` +
-      versionsThat(supports, referenceData),
-  );
+    versionsThat(supports, referenceData);
+  return [invalidField('metastore_catalog_id', 'CLUSTER.CATALOG_UNSUPPORTED', text)];
 }
 
 function supportsCatalog(version: SparkInfraVersionRef, type: number): boolean {
@@ -188,14 +234,15 @@ function versionsThat(have: (version: SparkInfraVersionRef) => boolean, referenc
   return names.length === 0 ? '.' : `. Versions that do: ${names.join(', ')}.`;
 }
 
-function checkInstances(draft: ClusterDraft): void {
-  const { clusterType, minInstances, maxInstances } = draft;
+function instanceFaults({ clusterType, minInstances, maxInstances }: ClusterDraft): DomainError[] {
   if (clusterType !== 'CLUSTER' && (minInstances === null || maxInstances === null)) {
-    throw invalid('CLUSTER.INSTANCES_REQUIRED', 'min_instances and max_instances are required for this cluster type.');
+    const missing = minInstances === null ? 'min_instances' : 'max_instances';
+    const text = 'min_instances and max_instances are required for this cluster type.';
+    return [invalidField(missing, 'CLUSTER.INSTANCES_REQUIRED', text)];
   }
-  if (minInstances !== null && maxInstances !== null && minInstances > maxInstances) {
-    throw invalid('CLUSTER.INSTANCES_INVALID', 'min_instances is greater than max_instances.');
-  }
+  if (minInstances === null || maxInstances === null || minInstances <= maxInstances) return [];
+  const text = 'min_instances is greater than max_instances.';
+  return [invalidField('max_instances', 'CLUSTER.INSTANCES_INVALID', text)];
 }
 
 /** Azure ignores the case of tags. Two that differ only by case are the same, so the machine could not be created. */

@@ -8,7 +8,7 @@ import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterSecretsService } from '../lifecycle/cluster-secrets.service';
 import { listScopeOf } from '../model/compute-support';
 import { MachinePlacesRepository } from './machine-places.repository';
-import type { PlannedNode } from './node-plan';
+import type { PlannedNode } from '../model/node-plan';
 import type { ClusterSnapshot } from './cluster-snapshot';
 
 /** The cause and the market of planned nodes. */

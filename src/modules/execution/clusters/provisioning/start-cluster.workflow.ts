@@ -16,7 +16,7 @@ import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { START_CLUSTER } from '../lifecycle/cluster-workflows';
 import { NO_LOAD } from '../nodes/node-load';
-import { planNodes } from './node-plan';
+import { planNodes } from '../model/node-plan';
 import { type ClusterSnapshot, ClusterSnapshots } from './cluster-snapshot';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';

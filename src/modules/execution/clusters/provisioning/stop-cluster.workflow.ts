@@ -3,7 +3,7 @@ import type { StepOutcome, WorkflowContext } from '../../../../platform/backgrou
 import { ImplementsWorkflow } from '../../../../platform/background/workflows/workflow-jobs';
 import { STOP_CLUSTER } from '../lifecycle/cluster-workflows';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
-import { keptNodes } from './node-plan';
+import { keptNodes } from '../model/node-plan';
 import { TeardownWorkflow } from './teardown.workflow';
 
 /**

@@ -9,7 +9,7 @@ import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import type { LockedCluster } from '../model/cluster-rows.repository';
 import { RESIZE_CLUSTER_DOWN, RESIZE_CLUSTER_UP } from '../lifecycle/cluster-workflows';
-import { planInstances } from '../provisioning/node-plan';
+import { planInstances } from '../model/node-plan';
 import { type ClusterSnapshot, ClusterSnapshots } from '../provisioning/cluster-snapshot';
 import { Drivers } from '../provisioning/drivers';
 import { NodePlanner } from '../provisioning/node-planner';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NOW, rows, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import type { NodeFacts, ScalingFacts } from './scaling-decision';
-import { type ClusterShape, instanceBounds } from '../provisioning/node-plan';
+import { type ClusterShape, instanceBounds } from '../model/node-plan';
 import { ClusterUse } from '../model/cluster-use';
 import { givesSlots } from '../model/clusters.joins';
 import { Cluster } from '../model/entities/cluster.entity';

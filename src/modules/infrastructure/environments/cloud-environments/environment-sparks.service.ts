@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { type DomainError, invalid } from '../../../../platform/kernel/errors/domain-error';
 import type { Db, Tx } from '../../../../platform/kernel/persistence/sql';
 import { LOCAL_ENDPOINT } from './cloud-envs.joins';
 import { CloudEnvsService } from './cloud-envs.service';
@@ -26,14 +26,15 @@ export class EnvironmentSparksService {
 
   /** Throws 400 if nodes of the environment cannot have the Spark version. */
   async assertSpark(tx: Tx, endpoint: string | null, version: string): Promise<void> {
-    const versions = await this.versions(tx, endpoint);
-    if (versions === null || versions.includes(version)) return;
-    const whose = endpoint === LOCAL_ENDPOINT ? 'Local nodes' : 'Machines of clouds';
-    throw invalid(
-      'CLUSTER.SPARK_NOT_INSTALLED',
-      `${whose} of this installation do not have Spark ${version}. Available: ${versions.join(', ') || 'none'}.`,
-      { available: versions },
-    );
+    const refusal = (await this.refusals(tx, endpoint, [version])).get(version);
+    if (refusal) throw refusal;
+  }
+
+  /** Returns why nodes of the environment cannot have some of the Spark versions. */
+  async refusals(tx: Tx, endpoint: string | null, wanted: readonly string[]): Promise<Map<string, DomainError>> {
+    const available = await this.versions(tx, endpoint);
+    const missing = available === null ? [] : wanted.filter((version) => !available.includes(version));
+    return new Map(missing.map((version) => [version, notInstalled(endpoint, version, available ?? [])]));
   }
 
   private async versions(db: Db, endpoint: string | null): Promise<string[] | null> {
@@ -43,4 +44,10 @@ export class EnvironmentSparksService {
     const versions = sparks.map(({ sparkVersion }) => sparkVersion).filter((version) => version !== null);
     return sparks.length === 0 || versions.length < sparks.length ? null : [...new Set(versions)].sort();
   }
+}
+
+function notInstalled(endpoint: string | null, version: string, available: readonly string[]): DomainError {
+  const whose = endpoint === LOCAL_ENDPOINT ? 'Local nodes' : 'Machines of clouds';
+  const text = `${whose} of this installation do not have Spark ${version}. Available: ${available.join(', ') || 'none'}.`;
+  return invalid('CLUSTER.SPARK_NOT_INSTALLED', text, { available, fields: { spark_infra_version_id: [text] } });
 }

@@ -1,0 +1,29 @@
+import { Body, Controller } from '@nestjs/common';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
+import { CurrentScope } from '../../../../platform/http/auth/request-principal';
+import { Operation, Responses } from '../../../../platform/http/operation';
+import { ClusterChecksService } from './cluster-checks.service';
+import { CheckCluster, ClusterCheck } from './dto/cluster-check.dto';
+
+@Controller()
+export class ClusterChecksController {
+  constructor(private readonly checks: ClusterChecksService) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/cluster/check',
+    id: 'checkCluster',
+    summary: 'Check a cluster without storing it',
+    description:
+      'An extension of this platform. Says what a new cluster, or a change of one, lacks and what does not fit, by field, which choices would not fit the rest, and what the nodes cost per hour. Nothing is stored. The answer holds for the present records only, so create and update check everything again.',
+    tag: 'Clusters',
+    access: Allow.tenant(CLUSTER_MANAGERS),
+    response: Responses.one(ClusterCheck),
+    auditsOnlyRefusals: true,
+  })
+  check(@CurrentScope() scope: TenantScope, @Body() body: CheckCluster): Promise<ClusterCheck> {
+    return this.checks.check(scope, body);
+  }
+}
