@@ -237,6 +237,8 @@ export default defineConfig({
         'react/exhaustive-deps': 'error',
         'react/no-danger': 'error',
         'react/jsx-key': 'error',
+        // A page reads only what its own server says, and has no libs/json.
+        'no-restricted-properties': ['error', environment],
       },
     },
     {

@@ -1,13 +1,14 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import type { UserInfo } from 'managed-spark/types';
 import { apiUrl } from '../api/client';
 import { PaletteButton } from '../features/palette/palette-button';
-import { chooseTenant, logOut, tenantsQuery } from '../features/session/session-api';
+import { chooseTenant, logOut, sessionQuery, tenantsQuery } from '../features/session/session-api';
 import { TenantScreen } from '../features/session/tenant-screen';
 import { Icon, type IconName } from '../shared/icons';
+import { useLiveQueries } from '../shared/live/live-queries';
 import logo from '../shared/logo.svg';
 import { texts } from '../shared/texts';
 import styles from './shell.module.css';
@@ -24,6 +25,13 @@ const NAVIGATION = [
 
 /** The frame of every screen of a signed-in user. */
 export function Shell({ user }: { user: UserInfo }): ReactNode {
+  const queries = useQueryClient();
+  // A session that has ended leads to the login.
+  const checkSession = useCallback(
+    () => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+    [queries],
+  );
+  useLiveQueries(user.user_id, user.tenant_id, checkSession);
   return (
     <div className={styles['shell']}>
       <a className={styles['skip']} href="#content">

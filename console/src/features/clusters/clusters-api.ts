@@ -10,12 +10,19 @@ import {
   stopCluster,
 } from 'managed-spark/operations';
 import { api } from '../../api/client';
+import { pollMs } from '../../shared/live/live-queries';
+import type { LiveEvent } from '../../shared/live/live-stream';
 import { type ClustersSearch, isChanging } from './clusters-search';
 
 const PAGE_SIZE = 100;
 const HISTORY_SIZE = 200;
 const POLL_MS = 5_000;
 const CHANGING_POLL_MS = 1_500;
+
+const isAbout =
+  (clusterId: number) =>
+  ({ kind, data }: LiveEvent) =>
+    (kind === 'cluster' || kind === 'node') && data.cluster_id === clusterId;
 
 /** Pages of the clusters of the tenant that match the filters, the newest first. */
 export const clustersQuery = ({ status, q }: ClustersSearch) =>
@@ -29,7 +36,8 @@ export const clustersQuery = ({ status, q }: ClustersSearch) =>
         : api.call(searchClusters, { query: { ...query, cluster_name: q }, signal });
     },
     getNextPageParam: ({ result_set: { next_page } }) => next_page,
-    refetchInterval: POLL_MS,
+    meta: { isChangedBy: ({ kind }) => kind === 'cluster' || kind === 'node' },
+    refetchInterval: () => pollMs(POLL_MS),
   });
 
 /** A cluster with its nodes, which is read more often while it changes. */
@@ -37,7 +45,9 @@ export const clusterQuery = (clusterId: number) =>
   queryOptions({
     queryKey: ['cluster', clusterId],
     queryFn: ({ signal }) => api.call(getCluster, { query: { cluster_id: clusterId }, signal }),
-    refetchInterval: ({ state: { data } }) => (data && isChanging(data.cluster_status) ? CHANGING_POLL_MS : POLL_MS),
+    meta: { isChangedBy: isAbout(clusterId) },
+    refetchInterval: ({ state: { data } }) =>
+      pollMs(data && isChanging(data.cluster_status) ? CHANGING_POLL_MS : POLL_MS),
   });
 
 /** The states that the cluster has had, the newest first; they are read again when its state has changed. */
@@ -47,7 +57,8 @@ export const clusterHistoryQuery = (clusterId: number, status: string) =>
     queryFn: ({ signal }) =>
       api.call(listClusterStates, { query: { cluster_id: clusterId, limit: HISTORY_SIZE }, signal }),
     placeholderData: (before) => before,
-    refetchInterval: isChanging(status) ? CHANGING_POLL_MS : false,
+    meta: { isChangedBy: isAbout(clusterId) },
+    refetchInterval: () => (isChanging(status) ? pollMs(CHANGING_POLL_MS) : false),
   });
 
 /** The states that the nodes have had, the newest first. */
@@ -57,7 +68,8 @@ export const nodeHistoryQuery = (clusterId: number, status: string) =>
     queryFn: ({ signal }) =>
       api.call(listClusterNodeStates, { query: { cluster_id: clusterId, limit: HISTORY_SIZE }, signal }),
     placeholderData: (before) => before,
-    refetchInterval: isChanging(status) ? CHANGING_POLL_MS : false,
+    meta: { isChangedBy: isAbout(clusterId) },
+    refetchInterval: () => (isChanging(status) ? pollMs(CHANGING_POLL_MS) : false),
   });
 
 /** The errors of the step in which a node came into a state, in the words of the provider. */

@@ -10,6 +10,7 @@ import {
 } from 'managed-spark/operations';
 import type { JobRead } from 'managed-spark/types';
 import { api } from '../../api/client';
+import { pollMs } from '../../shared/live/live-queries';
 import type { LogSource } from '../../shared/log/log-window';
 import { isActive } from './runs-search';
 
@@ -31,12 +32,13 @@ export const runQuery = (key: RunKey) =>
   queryOptions({
     queryKey: ['run', key],
     queryFn: ({ signal }) => api.call(getJob, { path: pathOf(key), signal }),
-    refetchInterval: ({ state: { data } }) => (data && !isActive(data.job_status) ? false : POLL_MS),
+    meta: { isChangedBy: ({ data }) => data.job_id === key.runId },
+    refetchInterval: ({ state: { data } }) => (data && !isActive(data.job_status) ? false : pollMs(POLL_MS)),
   });
 
 /**
  * The phases of the run, and every state of run, cluster and nodes meanwhile. They are read again when the state of the run has
- * changed, and now and then while the run is active, because cluster and nodes may change.
+ * changed, and while the run is active when a cluster or node may have changed.
  */
 export const timelineQuery = (key: RunKey, status: string) =>
   queryOptions({
@@ -44,7 +46,11 @@ export const timelineQuery = (key: RunKey, status: string) =>
     queryFn: ({ signal }) =>
       api.call(getRunTimeline, { path: { workspace_id: key.workspaceId, run_id: key.runId }, signal }),
     placeholderData: (before) => before,
-    refetchInterval: isActive(status) ? TIMELINE_POLL_MS : false,
+    meta: {
+      isChangedBy: ({ kind, data }) =>
+        data.job_id === key.runId || (isActive(status) && (kind === 'cluster' || kind === 'node')),
+    },
+    refetchInterval: () => (isActive(status) ? pollMs(TIMELINE_POLL_MS) : false),
   });
 
 export const metricsQuery = (key: RunKey, isLive: boolean) =>

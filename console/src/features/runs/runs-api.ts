@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { listRuns, listWorkspaces } from 'managed-spark/operations';
 import { api } from '../../api/client';
+import { pollMs } from '../../shared/live/live-queries';
 import { listQueryOf, type RunsSearch } from './runs-search';
 
 const PAGE_SIZE = 200;
@@ -8,7 +9,7 @@ const PAGE_SIZE = 200;
 const HEAD_SIZE = 100;
 const MAX_WORKSPACES = 1000;
 
-/** Every screen reads a list so often while it is visible. */
+/** Every screen reads a list so often while it is visible and no events come. */
 const POLL_MS = 5_000;
 
 export const workspacesQuery = queryOptions({
@@ -35,5 +36,6 @@ export const runsHeadQuery = (search: RunsSearch) =>
   queryOptions({
     queryKey: ['runs-head', search],
     queryFn: ({ signal }) => api.call(listRuns, { query: { ...listQueryOf(search), limit: HEAD_SIZE }, signal }),
-    refetchInterval: POLL_MS,
+    meta: { isChangedBy: ({ kind }) => kind === 'run' },
+    refetchInterval: () => pollMs(POLL_MS),
   });

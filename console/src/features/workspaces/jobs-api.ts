@@ -11,6 +11,7 @@ import {
 } from 'managed-spark/operations';
 import type { CreateJobConf, JobConfListItem, UpdateJobConf } from 'managed-spark/types';
 import { api } from '../../api/client';
+import { pollMs } from '../../shared/live/live-queries';
 import { readText } from './files-api';
 import { type Language, recordsText } from './job-fields';
 import { orNone } from './workspaces-api';
@@ -18,12 +19,16 @@ import { orNone } from './workspaces-api';
 const MAX_JOBS = 1000;
 /** So many runs of a job are compared. */
 const MAX_RUNS = 100;
+const POLL_MS = 5_000;
 
 export const jobsQuery = (workspaceId: number) =>
   queryOptions({
     queryKey: ['jobs', workspaceId],
     queryFn: ({ signal }) =>
       orNone(api.call(listJobConfs, { path: { workspace_id: workspaceId }, query: { limit: MAX_JOBS }, signal })),
+    // A job shows how its last run ended.
+    meta: { isChangedBy: ({ kind, data }) => kind === 'run' && data.workspace_id === workspaceId },
+    refetchInterval: () => pollMs(POLL_MS),
   });
 
 export const jobQuery = (workspaceId: number, jobId: number) =>
@@ -47,7 +52,8 @@ export const jobRunsQuery = (workspaceId: number, jobId: number) =>
           signal,
         }),
       ),
-    refetchInterval: 5_000,
+    meta: { isChangedBy: ({ kind, data }) => kind === 'run' && data.conf_id === jobId },
+    refetchInterval: () => pollMs(POLL_MS),
   });
 
 /** Returns the id of the new job. */

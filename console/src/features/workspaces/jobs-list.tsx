@@ -23,7 +23,7 @@ export function JobsList({ workspaceId }: { workspaceId: number }): ReactNode {
   const { q = '' } = useSearch({ from: '/workspaces/$workspaceId' });
   const navigate = useNavigate({ from: '/workspaces/$workspaceId' });
   const now = useNow(10_000);
-  const { data: all, error, refetch } = useQuery({ ...jobsQuery(workspaceId), refetchInterval: 5_000 });
+  const { data: all, error, refetch } = useQuery(jobsQuery(workspaceId));
   const rows = useMemo(() => all?.filter(({ name }) => name.includes(q.toLowerCase())), [all, q]);
   const columns = useMemo(() => columnsAt(now, workspaceId), [now, workspaceId]);
   const create = (

@@ -1,3 +1,4 @@
+import { API_PREFIX } from '../../../platform/http/openapi';
 import { type EventEmitter, once } from 'node:events';
 import type { EventKind, Found, Sight, Transition } from './transitions.repository';
 import { pairOf } from './transitions.repository';
@@ -151,7 +152,7 @@ function gapAt({ text }: Snapshot): Buffer {
   const event = {
     specversion: '1.0',
     id: `gap-${text}`,
-    source: '/api/v1/events',
+    source: `/${API_PREFIX}/events`,
     type: 'events.missing',
     time: new Date(),
     datacontenttype: 'application/json',
