@@ -58,6 +58,31 @@ def test_json_is_for_programs(msp: Any, platform: Platform, capsys: Any) -> None
     assert json.loads(capsys.readouterr().out)[0]["id"] == 2
 
 
+COST = {"node_ms": 450_000, "ycu": 0.68, "pricing": "PRICED", "amount": 0.000034, "currency": "USD"}
+WORKSPACE = {"workspace_id": 3, "name": "demo"}
+RUN_COST = {"run_id": 7, "cost": COST, "end_date": None, "intervals": [], "is_truncated": False}
+
+
+def test_a_cost_is_shown_with_all_its_decimals(msp: Any, platform: Platform, capsys: Any) -> None:
+    platform.answers = [httpx.Response(200, json=WORKSPACE), httpx.Response(200, json=RUN_COST)]
+    assert msp("job", "cost", "7", "-w", "3") == 0
+    assert capsys.readouterr() == (
+        "ID  NODE_HOURS  UNITS     AMOUNT    CURRENCY  UNTIL\n7   0.125000    0.680000  0.000034  USD       now\n",
+        "",
+    )
+
+
+def test_a_cost_without_a_price_says_so(msp: Any, platform: Platform, capsys: Any) -> None:
+    unpriced = {**COST, "pricing": "NO_PRICE", "amount": None, "currency": None}
+    platform.answers = [httpx.Response(200, json=answer) for answer in (WORKSPACE, {**RUN_COST, "cost": unpriced}) * 2]
+    assert msp("job", "cost", "7", "-w", "3") == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1].split() == ["7", "0.125000", "0.680000", "-", "-", "now"]
+    assert err == "The operator of the platform has set no price for this time.\n"
+    assert msp("job", "cost", "7", "-w", "3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)[0]["cost"] == unpriced
+
+
 def test_refusals_and_missing_logins_have_their_codes(msp: Any, platform: Platform, capsys: Any) -> None:
     for answer, code in [(refused(403, "AUTH.PERMISSION"), 4), (refused(401, "AUTH.ENDED"), 5)]:
         platform.answers = [answer]

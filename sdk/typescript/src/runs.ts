@@ -1,7 +1,7 @@
 import { ManagedSparkError, Unreachable } from './errors.ts';
 import { RunFailed } from './failures.ts';
-import { getJob, getJobLog, getJobMetrics, getJobStatus, killJob } from './generated/operations.ts';
-import type { JobLog, JobMetrics, JobRead, JobStatus, JobStatusHistory } from './generated/types.ts';
+import { getJob, getJobLog, getJobMetrics, getJobStatus, getRunCost, killJob } from './generated/operations.ts';
+import type { JobLog, JobMetrics, JobRead, JobStatus, JobStatusHistory, RunCost } from './generated/types.ts';
 import { Lines } from './lines.ts';
 import type { Place } from './place.ts';
 import { backoffMs, Deadline, Pauses, sleep, type WaitOptions } from './waiting.ts';
@@ -60,6 +60,11 @@ export class Run {
   /** Returns what Spark measured so far: totals, stages and executors. */
   async metrics(): Promise<JobMetrics> {
     return this.#transport.call(getJobMetrics, { path: await this.#path() });
+  }
+
+  /** Returns the share of the run in the time of its nodes, until now or its end; `amount` is null without a price. */
+  async cost(): Promise<RunCost> {
+    return this.#transport.call(getRunCost, { path: { workspace_id: await this.#place.id(), run_id: this.id } });
   }
 
   /** Asks the run to stop; `wait` returns once it has. */

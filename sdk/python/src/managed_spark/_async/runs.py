@@ -57,6 +57,10 @@ class AsyncRun:
         """What Spark measured so far: totals, stages and executors."""
         return await self._transport.call(ops.get_job_metrics, self._path)
 
+    async def cost(self) -> types.RunCost:
+        """The share of the run in the time of its nodes, until now or its end; `amount` is None without a price."""
+        return await self._transport.call(ops.get_run_cost, {"workspace_id": self.workspace_id, "run_id": self.id})
+
     async def kill(self) -> None:
         """Asks the run to stop; `wait` returns once it has."""
         await self._transport.call(ops.kill_job, self._path)

@@ -58,6 +58,12 @@ AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
 TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Seconds to wait at the most.")
 
 JOB_COLUMNS = ("id", "name", "status", "cluster", "started", "reason")
+COST_COLUMNS = ("id", "node_hours", "units", "amount", "currency", "until")
+NO_AMOUNT = {
+    "NO_PRICE": "The operator of the platform has set no price for this time.",
+    "PARTLY_PRICED": "A part of this time is before the first price.",
+    "SEVERAL_CURRENCIES": "The currency changed within this time.",
+}
 
 
 @app.command()
@@ -219,6 +225,27 @@ def list_jobs(
         chosen = client.workspace(_ref(workspace))
         found = [job for job, _ in zip(chosen.jobs.list(status=status), range(limit))]
         _show_jobs(chosen, found, as_json)
+
+
+@jobs.command("cost")
+def job_cost(
+    job: int = typer.Argument(..., help="Id of the job."), workspace: str = WORKSPACE, as_json: bool = AS_JSON
+) -> None:
+    """Show what a job costs: its share of the time of its nodes, until now or its end."""
+    with Client() as client:
+        found = client.workspace(_ref(workspace)).jobs.get(job).cost()
+    cost = found["cost"]
+    shown = {
+        "id": found["run_id"],
+        "node_hours": f"{cost['node_ms'] / 3_600_000:.6f}",
+        "units": f"{cost['ycu']:.6f}",
+        "amount": None if cost["amount"] is None else f"{cost['amount']:.6f}",
+        "currency": cost["currency"],
+        "until": found["end_date"] or "now",
+    }
+    show([found] if as_json else [shown], COST_COLUMNS, as_json)
+    if cost["amount"] is None:
+        note(NO_AMOUNT[cost["pricing"]])
 
 
 @jobs.command("kill")
