@@ -17,7 +17,7 @@ beforeAll(async () => {
   [platform, browser] = await Promise.all([SharedPlatform.join('e2e', 'console-clusters'), launchChromium()]);
   admin = await platform.admin();
   await describeEstate(admin, platform.runtime.sparkVersion);
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', locale: 'en-US' });
   page.setDefaultTimeout(60_000);
   await page.goto(`${platform.baseUrl}/console/`);
   await page.getByLabel('User name').fill(platform.username);
@@ -82,6 +82,20 @@ describe('an operator in the console', () => {
     await page.getByRole('heading', { name: 'nightly', exact: true }).waitFor();
     const cluster = await admin.get('/cluster', { cluster_name: 'nightly' });
     expect(cluster).toMatchObject({ idle_timeout_ms: 900_000 });
+  });
+
+  it('destroys it after reading what that means, and sets it up again', async () => {
+    await page.getByRole('tab', { name: 'Load' }).click();
+    await page.getByText('No load yet').waitFor();
+    await page.getByRole('button', { name: 'Destroy' }).click();
+    const question = page.getByRole('dialog');
+    await question.getByText(/the machines are removed with their disks/).waitFor();
+    await expectAccessible();
+    await question.getByRole('button', { name: 'Destroy the cluster' }).click();
+    await page.getByRole('button', { name: 'Set up again' }).click();
+    await question.getByRole('button', { name: 'Set up again' }).click();
+    await page.getByRole('button', { name: 'Start' }).waitFor();
+    expect(await admin.get('/cluster', { cluster_name: 'nightly' })).toMatchObject({ cluster_status: 'STOPPED' });
   });
 
   it('sees no error of a page', () => expect(errors).toEqual([]));

@@ -44,7 +44,7 @@ export function Question(props: QuestionProps): ReactNode {
           </Button>
           <Button
             type="submit"
-            color={isDangerous ? 'red' : undefined}
+            color={isDangerous ? 'red.9' : undefined}
             loading={acting.isPending}
             disabled={!isReady}
             data-autofocus={isDangerous || undefined}

@@ -95,7 +95,7 @@ export const texts = {
     filteredHint: 'Remove a filter, or search for another name.',
   },
   cluster: {
-    tabs: { nodes: 'Nodes', history: 'History', configuration: 'Configuration' },
+    tabs: { nodes: 'Nodes', load: 'Load', history: 'History', configuration: 'Configuration' },
     now: 'Present state',
     noReason: 'No reason was given.',
     atStep: (step: string) => `step ${step}`,
@@ -108,7 +108,17 @@ export const texts = {
     stopDestroys:
       'Running jobs end, and the machines are destroyed. Others are made when the cluster is started again.',
     stopConfirm: 'Stop the cluster',
+    destroy: 'Destroy',
+    destroyTitle: (name: string) => `Destroy ${name}?`,
+    destroyHint:
+      'Running jobs end, and the machines are removed with their disks and all that is on them. The description of the cluster, its history and the logs of its runs stay, and it can be set up again.',
+    destroyConfirm: 'Destroy the cluster',
+    restore: 'Set up again',
+    restoreTitle: (name: string) => `Set up ${name} again?`,
+    restoreHint:
+      'The cluster becomes STOPPED, without machines, and can be started. Everything that it is made of must still exist and fit together.',
     keep: 'Keep it running',
+    keepIt: 'Keep it',
     yes: 'yes',
     no: 'no',
     never: 'never',

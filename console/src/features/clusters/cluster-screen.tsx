@@ -1,24 +1,26 @@
-import { Button, Tabs } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ClusterRead, ClusterStateEvent } from 'managed-spark/types';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { type Fact, Facts } from '../../shared/facts';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
-import { Question } from '../../shared/question';
 import { StateBadge } from '../../shared/state-badge';
 import { StateHistory } from '../../shared/state-history';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
+import { ClusterActions } from './cluster-actions';
 import { ClusterNodes } from './cluster-nodes';
 import styles from './cluster-screen.module.css';
-import { clusterHistoryQuery, clusterQuery, start, stop } from './clusters-api';
+import { clusterHistoryQuery, clusterQuery } from './clusters-api';
 import { CLUSTER_TABS } from './clusters-search';
 
 const MS_PER_MINUTE = 60_000;
+
+/** Charts are loaded when somebody looks at them. */
+const ClusterLoad = lazy(async () => ({ default: (await import('./cluster-load')).ClusterLoad }));
 
 export function ClusterScreen(): ReactNode {
   const { clusterId } = useParams({ from: '/clusters/$clusterId' });
@@ -49,7 +51,7 @@ function Cluster({ cluster }: { cluster: ClusterRead }): ReactNode {
       trail={<Trail />}
       badge={<StateBadge state={status} of="cluster" />}
       subtitle={cluster.description}
-      actions={<Actions cluster={cluster} />}
+      actions={<ClusterActions cluster={cluster} />}
       fill
     >
       {state && <StateLine state={state} now={now} />}
@@ -70,6 +72,11 @@ function Cluster({ cluster }: { cluster: ClusterRead }): ReactNode {
         </Tabs.List>
         <Tabs.Panel value="nodes">
           <ClusterNodes cluster={cluster} now={now} />
+        </Tabs.Panel>
+        <Tabs.Panel value="load">
+          <Suspense fallback={null}>
+            <ClusterLoad clusterId={clusterId} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <History states={history?.data ?? []} now={now} />
@@ -113,58 +120,6 @@ function History({ states, now }: { states: readonly ClusterStateEvent[]; now: n
     reason: one.reason,
   }));
   return <StateHistory hasNodes entries={entries} now={now} />;
-}
-
-function Actions({ cluster }: { cluster: ClusterRead }): ReactNode {
-  const { cluster_id: clusterId, cluster_status: status } = cluster;
-  const queries = useQueryClient();
-  const [isAsking, asking] = useDisclosure(false);
-  const showChange = () => queries.invalidateQueries({ queryKey: clusterQuery(clusterId).queryKey });
-  const starting = useMutation({ mutationFn: () => start(clusterId), onSuccess: showChange });
-  return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<Icon name="runs" size={14} />}
-        renderRoot={(props) => <Link to="/runs" search={{ cluster: clusterId }} {...props} />}
-      >
-        {texts.cluster.runs}
-      </Button>
-      <Button
-        variant="default"
-        renderRoot={(props) => <Link to="/clusters/$clusterId/edit" params={{ clusterId }} {...props} />}
-      >
-        {texts.cluster.edit}
-      </Button>
-      {status === 'STOPPED' && (
-        <Button
-          leftSection={<Icon name="play" size={14} />}
-          loading={starting.isPending}
-          onClick={() => starting.mutate()}
-        >
-          {texts.cluster.start}
-        </Button>
-      )}
-      {status === 'RUNNING' && (
-        <Button variant="default" leftSection={<Icon name="stop" size={14} />} onClick={asking.open}>
-          {texts.cluster.stop}
-        </Button>
-      )}
-      {starting.isError && <ProblemPanel error={starting.error} />}
-      {isAsking && (
-        <Question
-          title={texts.cluster.stopTitle(cluster.name)}
-          confirm={texts.cluster.stopConfirm}
-          cancel={texts.cluster.keep}
-          isDangerous
-          act={() => stop(clusterId).then(showChange)}
-          onClose={asking.close}
-        >
-          <p>{cluster.stop_destroys_nodes ? texts.cluster.stopDestroys : texts.cluster.stopHint}</p>
-        </Question>
-      )}
-    </>
-  );
 }
 
 function factsOf(cluster: ClusterRead): Fact[] {

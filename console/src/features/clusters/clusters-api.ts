@@ -1,6 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import {
+  destroyCluster,
+  disableCluster,
+  enableCluster,
   getCluster,
+  getClusterMetrics,
   listClusterErrors,
   listClusterNodeStates,
   listClusters,
@@ -18,6 +22,7 @@ const PAGE_SIZE = 100;
 const HISTORY_SIZE = 200;
 const POLL_MS = 5_000;
 const CHANGING_POLL_MS = 1_500;
+const LOAD_POLL_MS = 20_000;
 
 const isAbout =
   (clusterId: number) =>
@@ -88,3 +93,26 @@ export async function start(clusterId: number): Promise<void> {
 export async function stop(clusterId: number): Promise<void> {
   await api.call(stopCluster, { body: { cluster_id: clusterId } });
 }
+
+export async function destroy(clusterId: number): Promise<void> {
+  await api.call(destroyCluster, { body: { cluster_id: clusterId } });
+}
+
+/** Returns a destroyed cluster to STOPPED. Only a disabled one can be enabled. */
+export async function restore(clusterId: number, isEnabled: boolean): Promise<void> {
+  const body = { cluster_id: clusterId };
+  if (isEnabled) await api.call(disableCluster, { body });
+  await api.call(enableCluster, { body });
+}
+
+export type LoadPeriod = 'hour' | 'day';
+
+/** The use of the nodes over the last hour or day. Nodes report two or three times a minute. */
+export const loadQuery = (clusterId: number, period: LoadPeriod) =>
+  queryOptions({
+    queryKey: ['cluster-load', clusterId, period],
+    queryFn: ({ signal }) =>
+      api.call(getClusterMetrics, { path: { cluster_id: clusterId }, query: { period }, signal }),
+    placeholderData: (before) => before,
+    refetchInterval: LOAD_POLL_MS,
+  });

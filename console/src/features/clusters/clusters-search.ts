@@ -32,7 +32,7 @@ export function readClustersSearch({ status, q }: Record<string, unknown>): Clus
   };
 }
 
-export const CLUSTER_TABS = ['nodes', 'history', 'configuration'] as const;
+export const CLUSTER_TABS = ['nodes', 'load', 'history', 'configuration'] as const;
 export type ClusterTab = (typeof CLUSTER_TABS)[number];
 
 export interface ClusterSearch {
