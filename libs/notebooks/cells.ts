@@ -19,7 +19,8 @@ export interface SentCell {
   cell_type: 'code' | 'markdown';
   /** Undefined if the client sent none; the cell then keeps its metadata. */
   metadata: JsonObject | undefined;
-  output: ShownOutput[];
+  /** Undefined if the client sent none. */
+  output: ShownOutput[] | undefined;
   /** Further keys that the client sent. */
   rest: JsonObject;
 }
@@ -65,7 +66,7 @@ export function readCells(cells: readonly unknown[]): SentCell[] {
 function readCell(value: unknown, where: string): SentCell {
   if (!isObject(value)) throw new NotebookError(`${where} must be an object.`);
   if (!isShallow(value)) throw new NotebookError(`${where} is nested too deep.`);
-  const { cell_uuid: id, code, cell_type: type = 'code', metadata = undefined, output, ...rest } = value;
+  const { cell_uuid: id, code, cell_type: type = 'code', metadata, output, ...rest } = value;
   if (typeof id !== 'string' || !CELL_ID.test(id)) {
     throw new NotebookError(`${where}.cell_uuid must be 1 to 64 characters of a-z, A-Z, 0-9, "_" and "-".`);
   }
@@ -74,11 +75,19 @@ function readCell(value: unknown, where: string): SentCell {
   if (metadata !== undefined && metadata !== null && !isObject(metadata)) {
     throw new NotebookError(`${where}.metadata must be an object.`);
   }
-  const outputs = readShown(output ?? [], where);
-  return { cell_uuid: id, code, cell_type: type, metadata: metadata ?? undefined, output: outputs, rest };
+  return {
+    cell_uuid: id,
+    code,
+    cell_type: type,
+    metadata: metadata ?? undefined,
+    output: readShown(output, where),
+    rest,
+  };
 }
 
-function readShown(outputs: unknown, where: string): ShownOutput[] {
+function readShown(outputs: unknown, where: string): ShownOutput[] | undefined {
+  if (outputs === undefined) return undefined;
+  if (outputs === null) return [];
   if (!Array.isArray(outputs)) throw new NotebookError(`${where}.output must be a list.`);
   return outputs.map((one: unknown, index) => {
     const type = isObject(one) ? SHOWN_TYPES.find((known) => known === one['type']) : undefined;

@@ -113,6 +113,59 @@ describe('a hostile kernel or client of a kernel socket', () => {
     await expect(KernelTestClient.open(url(runId, '%E0%A4%A'))).rejects.toThrow(/40[01]/);
   });
 
+  describe('that is a page in the browser of a user', () => {
+    const own = () => new URL(api.urlOf('/')).origin;
+    const address = () => api.urlOf(`/workspace/${tenancy.workspaceId}/notebook/${runId}/kernel/socket`);
+    const withCookie = (headers: Record<string, string>) =>
+      KernelTestClient.open(address(), { cookie: `session=${admin.token}`, ...headers });
+
+    it('opens a socket from this server, which executes, and is closed when the session ends', async () => {
+      const pages: Record<string, string>[] = [{ origin: own() }, { origin: own(), 'sec-fetch-site': 'same-origin' }];
+      for (const headers of pages) {
+        const client = await withCookie(headers);
+        clients.push(client);
+        client.execute(`cookie-${Math.random()}`, '1');
+      }
+      await eventually(async () => {
+        const [row] = await api.database.query(
+          `SELECT count(*) AS n FROM kernel_requests WHERE run_id = $1 AND msg_id LIKE 'cookie-%'`,
+          [runId],
+        );
+        return Number(row.n) === 2;
+      });
+      const headers = { cookie: `session=${admin.token}`, 'sec-fetch-site': 'same-origin', 'x-console': '1' };
+      expect((await api.call('DELETE', '/browser/session', { headers })).status).toBe(200);
+      const codes = await Promise.all(clients.map(closed));
+      expect(codes).toEqual([1008, 1008]);
+      await expect(withCookie({ origin: own() })).rejects.toThrow('401');
+    });
+
+    it('opens none from another site, without a cookie, or by a page that says nothing of itself', async () => {
+      const foreign: Record<string, string>[] = [
+        { origin: 'https://evil.test' },
+        { origin: 'null' },
+        { origin: `${own()}.evil.test` },
+        { origin: own(), 'sec-fetch-site': 'cross-site' },
+        { origin: own(), 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'same-origin' },
+        { 'x-console': '1' },
+        {},
+      ];
+      for (const headers of foreign) await expect(withCookie(headers)).rejects.toThrow('401');
+      await expect(KernelTestClient.open(address(), { origin: own() })).rejects.toThrow('401');
+      const foreignToken = { origin: 'https://evil.test', authorization: `Bearer ${admin.token}` };
+      await expect(KernelTestClient.open(address(), foreignToken)).rejects.toThrow('403');
+    });
+
+    it('opens none to the kernel of another tenant, nor with a token that anybody can read in its address', async () => {
+      const stranger = await people.admin((await makeTenancy(api.database.manager, people.unique('strange'))).tenantId);
+      await expect(withCookie({ origin: own(), cookie: `session=${stranger.token}` })).rejects.toThrow('404');
+      await expect(KernelTestClient.open(`${address()}?token=${admin.token}`, { origin: own() })).rejects.toThrow(
+        '401',
+      );
+    });
+  });
+
   it('sends messages that no kernel would, and changes only its own notebook', async () => {
     const client = await connect();
     const other = await notebook();

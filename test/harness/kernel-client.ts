@@ -30,8 +30,8 @@ export class KernelTestClient {
   }
 
   /** Throws if the socket is refused. */
-  static async open(url: string): Promise<KernelTestClient> {
-    const socket = new WebSocket(url.replace(/^http/, 'ws'));
+  static async open(url: string, headers: Record<string, string> = {}): Promise<KernelTestClient> {
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
     const opened = new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);
       socket.once('error', reject);

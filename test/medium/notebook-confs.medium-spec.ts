@@ -710,4 +710,87 @@ describe('notebook configurations', () => {
     });
     expect(refusal(await post(Number(job['job_conf_id']), []))).toEqual([404, 'NOTEBOOK_CONF.NOT_FOUND']);
   });
+
+  describe('that two people change at once', () => {
+    const save = (id: number, cells: object[], revision: number, by = caller) =>
+      post(id, cells, by, `?revision_id=${revision}`);
+
+    it('refuse the second change of a revision, and keep the outputs that a change leaves out', async () => {
+      const id = await made('shared');
+      const [shown] = [{ type: 'text', Celloutput: '1' }];
+      await post(id, [code('a', '1', { output: [shown] }), code('b', '2')]);
+      const { revision_id: first } = await get(id);
+      const saved = await save(id, [code('a', '10'), code('b', '2')], first);
+      expect(saved.status).toBe(201);
+      const second = saved.body.revision_id as number;
+      expect(second).toBeGreaterThan(first);
+      expect((await get(id)).revision_id).toBe(second);
+      expect((await cellsOf(id)).map(({ code: text, output }) => [text, output])).toEqual([
+        ['10', [shown]],
+        ['2', []],
+      ]);
+
+      const refused = await save(id, [code('a', '1'), code('b', '20')], first);
+      expect([refused.status, refused.body.error_code]).toEqual([409, 'NOTEBOOK_CONF.CHANGED']);
+      expect(refused.body.details).toMatchObject({ revision_id: second });
+      expect((await cellsOf(id)).map(({ code: text }) => text)).toEqual(['10', '2']);
+      const merged = await save(id, [code('a', '10'), code('b', '20')], second);
+      expect(merged.body.revision_id).toBeGreaterThan(second);
+      // Without a change there is nothing to lose, whatever the revision.
+      const same = await save(id, [code('a', '10'), code('b', '20')], first);
+      expect([same.status, same.body.revision_id]).toEqual([201, merged.body.revision_id]);
+    });
+
+    it('make one revision at a time, however many save at once', async () => {
+      const id = await made('crowded');
+      const { revision_id: revision } = await get(id);
+      const answers = await Promise.all(
+        [1, 2, 3, 4, 5].map((one) => save(id, [code(`cell-${one}`, String(one))], revision)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+      expect(await cellsOf(id)).toHaveLength(1);
+    });
+
+    it('are read without outputs, which are left out', async () => {
+      const id = await made('short');
+      await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: '1' }] })]);
+      const { body } = await caller.call('GET', `${base}/conf?notebook_conf_id=${id}&with_outputs=false`);
+      expect(body.notebook_cells.cells).toMatchObject([{ cell_uuid: 'a', code: '1', output: [] }]);
+    });
+  });
+
+  describe('of all workspaces', () => {
+    it('are listed as far as the caller may see them', async () => {
+      const name = people.unique('everywhere');
+      const id = await made(name);
+      const other = (await caller.call('POST', '/workspace', { name: people.unique('workspace') })).body;
+      const elsewhere = { notebook_name: `${name}-x`, notebook_type: 'sql', cluster_id: cluster };
+      await caller.call('POST', `/workspace/${other.workspace_id}/notebook/conf`, elsewhere);
+      const namesFor = async (by: Caller, query = '') => {
+        const { status, body } = await by.call('GET', `/notebooks?name=${name.toUpperCase()}${query}`);
+        expect(status).toBe(200);
+        return (body.data as { notebook_name: string }[]).map((one) => one.notebook_name);
+      };
+      expect(await namesFor(caller)).toEqual([`${name}-x`, name]);
+      expect(await namesFor(caller, `&workspace_id=${workspace}`)).toEqual([name]);
+      expect(await namesFor(await member('VIEW'))).toEqual([name]);
+      expect(await namesFor(await people.member(tenant))).toEqual([]);
+      expect(await namesFor(await people.admin(await people.tenant()))).toEqual([]);
+      const viewer = await member('VIEW');
+      expect((await viewer.call('GET', `/notebooks?workspace_id=${other.workspace_id}`)).status).toBe(403);
+
+      const { body } = await caller.call('GET', `/notebooks?workspace_id=${workspace}`);
+      expect(body.data).toMatchObject([
+        {
+          notebook_conf_id: id,
+          notebook_type: 'python3',
+          workspace: { workspace_id: workspace },
+          cluster: { cluster_id: cluster },
+          last_notebook_run: null,
+        },
+      ]);
+      await caller.call('PUT', `${base}/conf/disable?notebook_conf_id=${id}`);
+      expect(await namesFor(caller)).toEqual([`${name}-x`]);
+    });
+  });
 });

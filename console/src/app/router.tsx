@@ -5,6 +5,7 @@ import { readClusterSearch, readClustersSearch } from '../features/clusters/clus
 import { readAccessSearch } from '../features/access/access-search';
 import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
+import { readNotebooksSearch } from '../features/notebooks/notebooks-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
 import { readSqlSearch } from '../features/sql/sql-search';
@@ -82,6 +83,29 @@ const sql = createRoute({
   path: '/sql',
   validateSearch: readSqlSearch,
   component: lazyRouteComponent(() => import('../features/sql/sql-screen'), 'SqlScreen'),
+});
+
+const notebooks = createRoute({
+  getParentRoute: () => root,
+  path: '/notebooks',
+  validateSearch: readNotebooksSearch,
+  component: lazyRouteComponent(() => import('../features/notebooks/notebooks-screen'), 'NotebooksScreen'),
+});
+
+const notebook = createRoute({
+  getParentRoute: () => root,
+  path: '/notebooks/$workspaceId/$notebookConfId',
+  params: {
+    parse: ({ workspaceId, notebookConfId }) => ({
+      workspaceId: Number(workspaceId),
+      notebookConfId: Number(notebookConfId),
+    }),
+    stringify: ({ workspaceId, notebookConfId }) => ({
+      workspaceId: String(workspaceId),
+      notebookConfId: String(notebookConfId),
+    }),
+  },
+  component: lazyRouteComponent(() => import('../features/notebooks/notebook-screen'), 'NotebookScreen'),
 });
 
 const access = createRoute({
@@ -187,6 +211,8 @@ const routeTree = root.addChildren([
   newCluster,
   editCluster,
   cluster,
+  notebooks,
+  notebook,
   workspaces,
   workspace,
   file,

@@ -17,6 +17,7 @@ import styles from './shell.module.css';
 const NAVIGATION = [
   { to: '/runs', icon: 'runs', label: texts.nav.runs },
   { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
+  { to: '/notebooks', icon: 'notebook', label: texts.nav.notebooks },
   { to: '/workspaces', icon: 'folder', label: texts.nav.workspaces },
   { to: '/sql', icon: 'terminal', label: texts.nav.sql },
   { to: '/access', icon: 'key', label: texts.nav.access },

@@ -8,6 +8,7 @@ export const texts = {
     label: 'Main',
     runs: 'Runs',
     clusters: 'Clusters',
+    notebooks: 'Notebooks',
     workspaces: 'Workspaces',
     sql: 'SQL',
     access: 'Access',

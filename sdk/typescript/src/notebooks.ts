@@ -170,9 +170,9 @@ export class Notebook {
     if (this.#socket?.readyState === OPEN) return this.#socket;
     const { transport, host } = this.#place.context;
     const token = await transport.session.token?.(transport);
-    // The path has to hold the token, so the address must not be shown in errors.
-    const address = `${await this.#url()}/kernel/ws/${this.#session}${token === undefined ? '' : `/${token}`}`;
-    const socket = host.openSocket(address.replace(/^http/, 'ws'));
+    // A browser sends its cookie. A token has to be in the path, so the address must not be shown in errors.
+    const path = token === undefined ? 'socket' : `ws/${this.#session}/${token}`;
+    const socket = host.openSocket(`${await this.#url()}/kernel/${path}`.replace(/^http/, 'ws'));
     try {
       await settled(socket, bounds, ({ resolve, signal }) => socket.addEventListener('open', resolve, { signal }));
     } catch (error) {

@@ -31,15 +31,39 @@ const CONSOLE: Directives = {
   connectSrc: ["'self'"],
   frameSrc: ["'self'"],
   formAction: ["'self'"],
-  // Nothing may make scripts or markup of texts. The default policy of the console admits only text for its own style sheets.
+  // Nothing may make scripts or markup of texts. The default policy of the console admits only text for its own style sheets, and
+  // DOMPurify only what it has cleaned.
   requireTrustedTypesFor: ["'script'"],
-  trustedTypes: ['default'],
+  trustedTypes: ['default', 'dompurify'],
 };
+
+/**
+ * The markup of an output of a notebook was made by a job. Its page is sandboxed by its own answer, in a frame or without one: it has an opaque
+ * origin, so its scripts reach neither the console nor the API, and it loads nothing.
+ */
+const OUTPUT: Directives = {
+  ...CLOSED,
+  scriptSrc: ["'unsafe-inline'", "'unsafe-eval'"],
+  styleSrc: ["'unsafe-inline'"],
+  imgSrc: ['data:', 'blob:'],
+  fontSrc: ['data:'],
+  mediaSrc: ['data:', 'blob:'],
+  frameAncestors: ["'self'"],
+  sandbox: ['allow-scripts'],
+};
+
+/** Returns the policy of the page that shows the markup of an output. */
+export function outputPolicy(): string {
+  return policyOf(OUTPUT);
+}
 
 /** Returns the policy of a page of the console, whose own style sheets have the nonce. */
 export function consolePolicy(nonce: string): string {
-  const headers = new Map(headersFor({ ...CONSOLE, styleSrc: ["'self'", `'nonce-${nonce}'`] }));
-  return headers.get(CONTENT_SECURITY_POLICY) ?? '';
+  return policyOf({ ...CONSOLE, styleSrc: ["'self'", `'nonce-${nonce}'`] });
+}
+
+function policyOf(directives: Directives): string {
+  return new Map(headersFor(directives)).get(CONTENT_SECURITY_POLICY) ?? '';
 }
 
 function optionsFor(directives: Directives): HelmetOptions {

@@ -52,6 +52,9 @@ const CONCURRENT_CALLS = 8;
 const PAIRS_PER_BATCH = 10;
 const CONCURRENT_OPERATIONS = 4;
 
+/** Operations that open a WebSocket. */
+const SOCKETS = ['openKernelSocket', 'connectKernel'];
+
 /** Operations that cannot succeed here, with their status for a valid request. */
 const UNREACHABLE: Record<string, number> = {
   // Single sign-on is off, because passwords are checked here.
@@ -64,9 +67,7 @@ const UNREACHABLE: Record<string, number> = {
   validateWorkspaceSecret: 400,
   validateUserSecret: 400,
   // Only a running instance has a kernel.
-  ...Object.fromEntries(
-    ['startOrGetKernel', 'interruptKernel', 'restartKernel', 'openKernelSocket'].map((id) => [id, 409]),
-  ),
+  ...Object.fromEntries(['startOrGetKernel', 'interruptKernel', 'restartKernel', ...SOCKETS].map((id) => [id, 409])),
   // The job serves no function.
   invokeFunction: 400,
   describeFunction: 400,
@@ -234,7 +235,7 @@ export class AccessMatrix {
   }
 
   private async send(operation: Operation, request: BuiltRequest, caller: Caller): Promise<Answer> {
-    if (operation.id === 'openKernelSocket') return this.handshake(request, caller);
+    if (SOCKETS.includes(operation.id)) return this.handshake(operation, request, caller);
     const response = await fetch(this.baseUrl + request.path, {
       method: request.method,
       headers: {
@@ -247,13 +248,15 @@ export class AccessMatrix {
     return { status: response.status, text: await response.text(), sent: request.sent };
   }
 
-  /** Requests a WebSocket, whose path ends with the caller's token. */
-  private handshake(built: BuiltRequest, caller: Caller): Promise<Answer> {
-    const path = built.path.replace(/[^/]+\/[^/]+$/, `any_session/${caller.token ?? 'none'}`);
+  /** Requests a WebSocket with the caller's token, at the end of the path if that names one. */
+  private handshake({ id, path: form }: Operation, built: BuiltRequest, caller: Caller): Promise<Answer> {
+    const inPath = form.endsWith('{token}');
+    const path = inPath ? built.path.replace(/[^/]+\/[^/]+$/, `any_session/${caller.token ?? 'none'}`) : built.path;
     const headers = {
+      ...(inPath || caller.token === null ? {} : { authorization: `Bearer ${caller.token}` }),
       ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
       'sec-websocket-key': Buffer.alloc(16).toString('base64'),
-      [CORRELATION_HEADER]: `${CORRELATION_PREFIX}openKernelSocket`,
+      [CORRELATION_HEADER]: CORRELATION_PREFIX + id,
     };
     return new Promise((resolve, reject) => {
       const asked = httpRequest(this.baseUrl + path, { headers, agent: false });

@@ -37,13 +37,13 @@ export function editorBase(label: string): Extension {
     highlightActiveLineGutter(),
     highlightSelectionMatches(),
     search({ top: true }),
-    syntaxHighlighting(HIGHLIGHTS),
+    syntaxHighlighting(EDITOR_HIGHLIGHTS),
     keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap, indentWithTab]),
-    LOOK,
+    EDITOR_LOOK,
   ];
 }
 
-const LOOK = EditorView.theme({
+export const EDITOR_LOOK = EditorView.theme({
   '&': { height: '100%', color: 'var(--ink)', fontSize: 'var(--text-sm)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
@@ -82,7 +82,7 @@ const LOOK = EditorView.theme({
   '.cm-foldPlaceholder': { backgroundColor: 'var(--hover)', border: '0', color: 'var(--ink-soft)' },
 });
 
-const HIGHLIGHTS = HighlightStyle.define([
+export const EDITOR_HIGHLIGHTS = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'light-dark(#8a2f9b, #d79be6)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--done)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--ending)' },

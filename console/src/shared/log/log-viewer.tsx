@@ -4,7 +4,7 @@ import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect
 import { Icon, type IconName } from '../icons';
 import { ProblemPanel } from '../problem-panel';
 import { texts } from '../texts';
-import { spansOf } from './ansi';
+import { AnsiText } from './ansi-text';
 import { findLine, isFault } from './log-search';
 import styles from './log-viewer.module.css';
 import { type LogLine, type LogSource, LogWindow } from './log-window';
@@ -81,11 +81,7 @@ function Line({ line, top, isMarked }: { line: LogLine; top: number; isMarked: b
       data-fault={isFault(line.text) || undefined}
       data-marked={isMarked || undefined}
     >
-      {spansOf(line.text).map(({ text, styles: names }, index) => (
-        <span key={index} className={names.map((name) => styles[name]).join(' ') || undefined}>
-          {text}
-        </span>
-      ))}
+      <AnsiText text={line.text} />
       {'\n'}
     </div>
   );

@@ -5,6 +5,9 @@ import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { NotebookConfsController } from './content/notebook-confs.controller';
 import { NotebookConfsService } from './content/notebook-confs.service';
 import { NotebookFileUse } from './content/notebook-file-use';
+import { NotebookListsController } from './content/notebook-lists.controller';
+import { NotebookListsRepository } from './content/notebook-lists.repository';
+import { NotebookListsService } from './content/notebook-lists.service';
 import { NotebookReader } from './content/notebook-reader.service';
 import { KernelSocketsService } from './instances/kernel-sockets.service';
 import { KernelsController } from './instances/kernels.controller';
@@ -18,12 +21,20 @@ import { WorkspaceDocumentsService } from './workspace-documents/workspace-docum
   imports: [NotebooksModule, RunsModule, WorkspacesModule, StorageModule],
   providers: [
     NotebookConfsService,
+    NotebookListsRepository,
+    NotebookListsService,
     NotebookReader,
     NotebookFileUse,
     KernelSocketsService,
     WorkspaceDocumentsService,
     DocumentedNotebooks,
   ],
-  controllers: [NotebookConfsController, NotebookInstancesController, KernelsController, WorkspaceDocumentsController],
+  controllers: [
+    NotebookConfsController,
+    NotebookListsController,
+    NotebookInstancesController,
+    KernelsController,
+    WorkspaceDocumentsController,
+  ],
 })
 export class NotebooksApiModule {}

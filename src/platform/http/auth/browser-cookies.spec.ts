@@ -52,6 +52,20 @@ describe('the cookie of a session', () => {
     expect(cookieToken(requestWith({ ...OWN, ...COOKIE }, { operation }))).toBeNull();
   });
 
+  it.each<[string | null, Record<string, string>]>([
+    ['the.token', { origin: 'http://spark.example:8080' }],
+    ['the.token', { origin: 'http://spark.example:8080', ...OWN }],
+    // A program that has stolen the cookie can name any origin; these are the pages of others.
+    [null, { origin: 'http://evil.test' }],
+    [null, { origin: 'null', ...OWN }],
+    [null, { origin: 'http://spark.example:8080', 'sec-fetch-site': 'cross-site' }],
+    [null, OWN],
+    [null, { 'x-console': '1' }],
+  ])('gives %j for the handshake of a WebSocket with %j', (token, headers) => {
+    const operation = { method: 'GET', isUpgrade: true, changesRecords: true } as RoutedRequest['operation'];
+    expect(cookieToken(requestWith({ ...headers, ...COOKIE }, { operation }))).toBe(token);
+  });
+
   it.each(['Bearer other', 'Basic YTpi', ''])('does not count beside the header Authorization: %j', (authorization) => {
     expect(cookieToken(requestWith({ ...OWN, ...COOKIE, authorization }))).toBeNull();
   });

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ExtractJwt } from 'passport-jwt';
 import { changesRecords, type OperationOptions } from '../operation-options';
-import { hasConsoleHeader, isFromOwnPage, readCookie } from './browser-cookies';
+import { hasConsoleHeader, hasOwnOrigin, isFromOwnPage, readCookie } from './browser-cookies';
 
 export interface NameAndPassword {
   username: string;
@@ -21,12 +21,14 @@ export function basicToken({ operation, headers }: RoutedRequest): string | null
 
 /**
  * Returns the token of the console's session cookie; null without one. A browser sends cookies with requests of any page, so this one
- * counts only if the request comes from a page of this server and, for a change, has the header of the console.
+ * counts only if the request comes from a page of this server and, for a change, has the header of the console. A page cannot send that
+ * header with the handshake of a WebSocket, but its browser then always names the origin, which must be this server.
  */
 export function cookieToken(request: RoutedRequest): string | null {
   // A header that the client has set counts before a cookie that its browser adds.
   if (request.headers.authorization !== undefined || !isFromOwnPage(request)) return null;
-  if (isChange(request) && !hasConsoleHeader(request)) return null;
+  if (request.operation?.isUpgrade ? !hasOwnOrigin(request) : isChange(request) && !hasConsoleHeader(request))
+    return null;
   return readCookie(request, 'session')?.value ?? null;
 }
 

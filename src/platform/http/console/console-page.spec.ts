@@ -88,6 +88,30 @@ describe('the page of the console', () => {
   });
 });
 
+describe('the page for outputs of notebooks', () => {
+  it('has an opaque origin, runs what it is sent, and loads nothing', async () => {
+    const { statusCode, headers, body } = await answerOf('/console/output');
+    expect([statusCode, headers['content-type'], headers['x-frame-options']]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'SAMEORIGIN',
+    ]);
+    expect(String(headers['content-security-policy']).split(';').sort()).toEqual([
+      "base-uri 'none'",
+      "default-src 'none'",
+      'font-src data:',
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      'img-src data: blob:',
+      'media-src data: blob:',
+      'sandbox allow-scripts',
+      "script-src 'unsafe-inline' 'unsafe-eval'",
+      "style-src 'unsafe-inline'",
+    ]);
+    expect(body).toContain("addEventListener('message'");
+  });
+});
+
 describe('a file of the console', () => {
   it.each([
     ['br, gzip', 'br', 'brotli'],

@@ -7,6 +7,7 @@ import type { Express, Request, Response } from 'express';
 import { UNCHANGING } from '../cache-control';
 import { acceptedEncoding, type Encoding } from '../compression';
 import { CONTENT_SECURITY_POLICY, consolePolicy } from '../security-headers';
+import { sendOutputPage } from './output-page';
 
 export const CONSOLE_PATH = 'console';
 
@@ -40,6 +41,7 @@ export function serveConsole(app: INestApplication, folder: string): void {
     const { name } = request.params;
     return files.has(name) && TYPES[extname(name)] ? sendFile(request, response, folder, name, files) : next();
   });
+  express.get(`/${CONSOLE_PATH}/output`, (_request, response) => sendOutputPage(response));
   // A missing file must not look like a page to the browser that asks for a script.
   express.get(`/${CONSOLE_PATH}{/*path}`, (request, response, next) => {
     if (request.path.startsWith(`/${CONSOLE_PATH}/assets/`)) return next();

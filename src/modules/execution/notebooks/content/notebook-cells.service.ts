@@ -7,11 +7,12 @@ import { fromShown, type NbOutput, shown, type ShownOutput } from '../../../../.
 import type { WorkspaceContext, WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { includesPermission } from '../../../../platform/kernel/auth/roles';
 import { conflict, forbidden, invalid } from '../../../../platform/kernel/errors/domain-error';
-import { type Message, openEnded } from '../../../../platform/kernel/dto/response-fields';
+import { openEnded } from '../../../../platform/kernel/dto/response-fields';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import { NOTEBOOK, type RunConfigurationRow, RunConfigurationsService } from '../../runs';
 import { WorkspaceFilesService, WorkspacesService } from '../../workspaces';
+import type { NotebookCellsWritten } from './dto/notebook-conf.dto';
 import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { type CellRow, NotebookOutputsRepository } from './notebook-outputs.repository';
@@ -49,10 +50,10 @@ export class NotebookCellsService {
   ) {}
 
   /** Yields the cells as comma-separated JSON, so that only few outputs are in memory at a time. */
-  async *jsonParts(notebookConfId: number): AsyncGenerator<string> {
-    const current = await this.documents.current(notebookConfId);
+  async *jsonParts(current: CurrentNotebook, withOutputs: boolean): AsyncGenerator<string> {
+    const { job_conf_id: notebookConfId } = current;
     const document = await this.documents.read(current);
-    const rows = await this.outputs.rows(notebookConfId);
+    const rows = withOutputs ? await this.outputs.rows(notebookConfId) : new Map<string, CellRow>();
     const reader = this.outputs.reader(
       current.tenant_id,
       notebookConfId,
@@ -66,15 +67,23 @@ export class NotebookCellsService {
   /**
    * Stores the cells that a client sends. Outputs of cells that an unfinished instance has executed are kept, because the client
    * may not have received the last of them.
+   * @param revisionId the revision that the client has changed; another one is refused with 409, and cells without outputs keep theirs
    */
-  async update(scope: WorkspaceScope, notebookConfId: number, cells: readonly unknown[]): Promise<Message> {
+  async update(
+    scope: WorkspaceScope,
+    notebookConfId: number,
+    cells: readonly unknown[],
+    revisionId: number | undefined,
+  ): Promise<NotebookCellsWritten> {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     const row = await this.confs.get({ ...scope, kind: NOTEBOOK }, { id: notebookConfId });
     const sent = asInvalid(() => readCells(cells));
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const change = await this.changeOf(scope.tenantId, notebookConfId, sent);
+      const change = await this.changeOf(scope.tenantId, notebookConfId, sent, revisionId !== undefined);
+      const { notebook_revision_id: current } = change.current;
       if (change.isNewRevision) assertMayEdit(scope.workspace, row);
-      if (!change.isNewRevision && change.outputs.length === 0) return savedMessage(row, 'has not changed');
+      if (change.isNewRevision && revisionId !== undefined && revisionId !== current) throw changed(row, current);
+      if (!change.isNewRevision && change.outputs.length === 0) return written(row, 'has not changed', current);
       try {
         return await this.apply(scope, row, change);
       } catch (error) {
@@ -84,15 +93,20 @@ export class NotebookCellsService {
     throw conflict('NOTEBOOK_CONF.BUSY', `The notebook "${row.name}" is being changed by other requests. Try again.`);
   }
 
-  private async changeOf(tenantId: string, notebookConfId: number, sent: readonly SentCell[]): Promise<Change> {
+  private async changeOf(
+    tenantId: string,
+    notebookConfId: number,
+    sent: readonly SentCell[],
+    keepsAbsent: boolean,
+  ): Promise<Change> {
     const current = await this.documents.current(notebookConfId);
     const before = await this.documents.read(current);
     const document = withCells(before, sent);
     const cells = await this.outputs.rows(notebookConfId);
     const outputs: StagedOutputs[] = [];
     for (const { cell_uuid: id, cell_type, output } of sent) {
-      if (cell_type !== 'code') continue;
-      const staged = await this.changedOutputs(tenantId, notebookConfId, id, cells.get(id), output);
+      if (cell_type !== 'code' || (output === undefined && keepsAbsent)) continue;
+      const staged = await this.changedOutputs(tenantId, notebookConfId, id, cells.get(id), output ?? []);
       if (staged) outputs.push(staged);
     }
     return { current, document, isNewRevision: !isDeepStrictEqual(before.cells, document.cells), cells, outputs };
@@ -114,7 +128,7 @@ export class NotebookCellsService {
   }
 
   /** Throws {@link RevisionChanged} if the notebook was changed meanwhile. */
-  private async apply(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<Message> {
+  private async apply(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<NotebookCellsWritten> {
     const { tenantId } = scope;
     const { job_conf_id: notebookConfId } = row;
     if (change.isNewRevision) return this.applyDocument(scope, row, change);
@@ -122,11 +136,15 @@ export class NotebookCellsService {
       await this.workspaces.lockActive(tx, scope.workspace.workspaceId);
       await this.lock(tx, change.current);
       await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
-      return savedMessage(row, 'is saved');
+      return written(row, 'is saved', change.current.notebook_revision_id);
     });
   }
 
-  private async applyDocument(scope: WorkspaceScope, row: RunConfigurationRow, change: Change): Promise<Message> {
+  private async applyDocument(
+    scope: WorkspaceScope,
+    row: RunConfigurationRow,
+    change: Change,
+  ): Promise<NotebookCellsWritten> {
     const { tenantId, userId } = scope;
     const { job_conf_id: notebookConfId } = row;
     const staged = await this.documents.stage(tenantId, change.document);
@@ -137,13 +155,13 @@ export class NotebookCellsService {
         unused = null;
         await this.files.lock(tx, scope.workspace);
         await this.lock(tx, change.current);
-        await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged);
+        const revisionId = await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged);
         await this.outputs.replace(tx, tenantId, notebookConfId, change.outputs);
         const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
         const placed = await this.files.place(tx, scope, path, blob);
         await this.confs.recordChange(tx, { ...scope, kind: NOTEBOOK }, notebookConfId);
         unused = placed.unused;
-        return savedMessage(row, 'is saved');
+        return written(row, 'is saved', revisionId);
       });
     } finally {
       await this.files.discard(unused ?? [blob.key]);
@@ -210,6 +228,14 @@ function asInvalid<T>(read: () => T): T {
   }
 }
 
-function savedMessage(row: RunConfigurationRow, result: string): Message {
-  return { message: `The notebook "${row.name}" (id ${row.job_conf_id}) ${result}.` };
+function changed(row: RunConfigurationRow, revisionId: number): Error {
+  return conflict(
+    'NOTEBOOK_CONF.CHANGED',
+    `Somebody has changed the cells of the notebook "${row.name}" since then. Read it again, and merge your change.`,
+    { revision_id: revisionId, modified_by: row.modified_by_name },
+  );
+}
+
+function written(row: RunConfigurationRow, result: string, revisionId: number): NotebookCellsWritten {
+  return { message: `The notebook "${row.name}" (id ${row.job_conf_id}) ${result}.`, revision_id: revisionId };
 }

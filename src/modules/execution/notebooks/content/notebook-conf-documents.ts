@@ -56,7 +56,7 @@ function notebookOf(language: string, cells: readonly unknown[]): DocumentedNote
   try {
     const sent = readCells(cells);
     const outputs = new Map<string, CellOutputs>();
-    for (const { cell_uuid: id, cell_type, output } of sent) {
+    for (const { cell_uuid: id, cell_type, output = [] } of sent) {
       if (cell_type !== 'code' || output.length === 0) continue;
       outputs.set(id, { outputs: output.map((one, index) => sentOutput(one, id, index)), executionCount: null });
     }

@@ -13,7 +13,9 @@ import {
   CreateNotebookConf,
   NotebookConfListItem,
   NotebookConfListQuery,
+  NotebookCellsWritten,
   NotebookConfRead,
+  NotebookConfReadQuery,
   NotebookConfSearchQuery,
   NotebookConfSelector,
   NotebookConfWrite,
@@ -95,17 +97,17 @@ export class NotebookConfsController {
     id: 'getNotebookConf',
     summary: 'Get a notebook configuration by id or name, with its cells and their outputs',
     description:
-      'Returns one configuration with its cells and their current outputs. Enabled and disabled ones are found.',
+      'Returns one configuration with its cells and their current outputs, unless `with_outputs` is false. Enabled and disabled ones are found.',
     tag,
     access: view,
     response: Responses.one(NotebookConfRead),
   })
   async get(
     @InWorkspace() scope: WorkspaceScope,
-    @Query() query: NotebookConfSelector,
+    @Query() query: NotebookConfReadQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendJson(response, await this.confs.get(scope, query.selector()));
+    await sendJson(response, await this.confs.get(scope, query.selector(), query.with_outputs));
   }
 
   @Operation({
@@ -221,10 +223,10 @@ export class NotebookConfsController {
     id: 'updateNotebookCells',
     summary: 'Store the cells of a notebook with their outputs',
     description:
-      'Replaces the cells of the notebook with those of the body, a document of at most 30 MiB. RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them.',
+      'Replaces the cells of the notebook with those of the body, a document of at most 30 MiB. RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them. With `revision_id`, a notebook whose cells somebody else has changed since then is refused with 409: read it again, and merge.',
     tag,
     access: Allow.workspace('RUN'),
-    response: Responses.message,
+    response: Responses.one(NotebookCellsWritten),
     status: 201,
     errors: [409],
     document: { maxBytes: MAX_NOTEBOOK_BYTES, maxValues: MAX_VALUES },
@@ -232,9 +234,9 @@ export class NotebookConfsController {
   updateCells(
     @IdParam('notebook_conf_id') notebookConfId: number,
     @InWorkspace() scope: WorkspaceScope,
-    @Query() _query: UpdateNotebookCellsQuery,
+    @Query() { revision_id }: UpdateNotebookCellsQuery,
     @Body() body: UpdateNotebookCells,
-  ): Promise<Message> {
-    return this.cells.update(scope, notebookConfId, body.cells);
+  ): Promise<NotebookCellsWritten> {
+    return this.cells.update(scope, notebookConfId, body.cells, revision_id);
   }
 }

@@ -33,7 +33,7 @@ import {
   type UpdateNotebookConf,
 } from './dto/notebook-conf.dto';
 import { NotebookCellsService } from './notebook-cells.service';
-import { NotebookDocumentsRepository } from './notebook-documents.repository';
+import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookReader } from './notebook-reader.service';
 import { notebookPath, NotebookStagingService, type StagedNotebook } from './notebook-staging.service';
@@ -72,10 +72,11 @@ export class NotebookConfsService {
   }
 
   /** Returns a `NotebookConfRead` as chunks of JSON, because a notebook with its outputs may be large. */
-  async get(scope: WorkspaceScope, selector: RecordSelector): Promise<AsyncIterable<string>> {
+  async get(scope: WorkspaceScope, selector: RecordSelector, withOutputs: boolean): Promise<AsyncIterable<string>> {
     const row = await this.configurations.get({ ...scope, kind: NOTEBOOK }, selector);
     const paths = await this.documentsRepository.paths([row.job_conf_id]);
-    return this.jsonParts(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
+    const current = await this.documents.current(row.job_conf_id);
+    return this.jsonParts(current, read(row, paths.get(row.job_conf_id)), withOutputs);
   }
 
   async create(scope: WorkspaceScope, body: CreateNotebookConf): Promise<NotebookConfWrite> {
@@ -142,9 +143,10 @@ export class NotebookConfsService {
     return write(row, paths.get(row.job_conf_id));
   }
 
-  private async *jsonParts(notebookConfId: number, head: object): AsyncGenerator<string> {
-    yield `${JSON.stringify(head).slice(0, -1)},"notebook_cells":{"cells":[`;
-    yield* this.cells.jsonParts(notebookConfId);
+  private async *jsonParts(current: CurrentNotebook, head: object, withOutputs: boolean): AsyncGenerator<string> {
+    const start = { ...head, revision_id: current.notebook_revision_id };
+    yield `${JSON.stringify(start).slice(0, -1)},"notebook_cells":{"cells":[`;
+    yield* this.cells.jsonParts(current, withOutputs);
     yield ']}}';
   }
 
@@ -201,7 +203,10 @@ function sharedFields(row: RunConfigurationRow, path: string | undefined) {
   };
 }
 
-function read(row: RunConfigurationRow, path: string | undefined): Omit<NotebookConfRead, 'notebook_cells'> {
+function read(
+  row: RunConfigurationRow,
+  path: string | undefined,
+): Omit<NotebookConfRead, 'notebook_cells' | 'revision_id'> {
   return {
     notebook_conf_id: row.job_conf_id,
     cluster_id: row.cluster_id,

@@ -94,18 +94,20 @@ export class NotebookDocumentsService {
     await this.repository.setCells(tx, owner.notebookConfId, staged.document.cells);
   }
 
-  /** Makes a document the current revision, if it differs. The caller has locked the notebook. */
+  /** Makes a document the current revision, if it differs, and returns its id. The caller has locked the notebook. */
   async change(
     tx: Tx,
     owner: { tenantId: string; userId: number; notebookConfId: number },
     staged: StagedDocument,
-  ): Promise<void> {
+  ): Promise<number> {
     const { notebookConfId } = owner;
     const current = await this.current(notebookConfId, tx);
-    if (current.sha256 === staged.text.sha256) return;
-    await this.repository.setCurrent(tx, notebookConfId, await this.insert(tx, owner, staged));
+    if (current.sha256 === staged.text.sha256) return current.notebook_revision_id;
+    const revisionId = await this.insert(tx, owner, staged);
+    await this.repository.setCurrent(tx, notebookConfId, revisionId);
     await this.repository.setCells(tx, notebookConfId, staged.document.cells);
     await this.repository.prune(tx, notebookConfId);
+    return revisionId;
   }
 
   private async insert(

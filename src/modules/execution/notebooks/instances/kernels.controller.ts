@@ -145,8 +145,30 @@ export class KernelsController {
     if (!SESSION_KEY.test(sessionKey)) {
       throw invalid('REQUEST.INVALID', 'The session_key in the path must end in _session.');
     }
-    const run = await this.kernels.connectable(scope, notebookId);
-    return this.sockets.connect(run, sessionId);
+    return this.opened(scope, notebookId, sessionId);
+  }
+
+  @Upgrade({
+    path: `${base}/socket`,
+    id: 'connectKernel',
+    summary: 'Open a WebSocket to the kernel of a notebook, with the header Authorization or the cookie of the console',
+    tag,
+    access: run,
+    isPublished: true,
+    description:
+      'An extension of this platform. It is the WebSocket of `openKernelSocket` without a token in its path. A browser that is logged in to the console sends its cookie; the page must be of this server.',
+    errors: [409],
+  })
+  async connectWithSession(
+    @InWorkspace() scope: WorkspaceScope,
+    @CurrentPrincipal() { sessionId }: Principal,
+    @IdParam('notebook_id') notebookId: number,
+  ): Promise<UpgradeHandler> {
+    return this.opened(scope, notebookId, sessionId);
+  }
+
+  private async opened(scope: WorkspaceScope, notebookId: number, sessionId: string): Promise<UpgradeHandler> {
+    return this.sockets.connect(await this.kernels.connectable(scope, notebookId), sessionId);
   }
 }
 

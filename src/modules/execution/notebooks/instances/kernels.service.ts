@@ -36,7 +36,11 @@ export class KernelsService {
     const run = await this.runs.get({ ...scope, kind: NOTEBOOK }, notebookId);
     const kernel = (await this.kernels.of([run.run_id])).get(run.run_id);
     if (!kernel) throw notFound('KERNEL.NOT_FOUND', `The notebook ${notebookId} has no kernel.`);
-    return { notebook_id: idText(run.run_id), kernel_info: kernelInfo(run, kernel) };
+    return {
+      notebook_id: idText(run.run_id),
+      kernel_info: kernelInfo(run, kernel),
+      unanswered: isFinished(run.status) ? [] : await this.kernels.unanswered(run.run_id, MAX_UNANSWERED_REQUESTS),
+    };
   }
 
   /** A kernel starts with its instance, so only a dead kernel is started here. */

@@ -36,7 +36,7 @@ export class DocumentedNotebooks {
         // The notebook was deleted meanwhile.
         if (path === undefined) continue;
         yield `${separator}${JSON.stringify(exportNotebookConf(conf, path)).slice(0, -1)},"notebook_cells":{"cells":[`;
-        yield* this.cells.jsonParts(conf.job_conf_id);
+        yield* this.cells.jsonParts(await this.documents.current(conf.job_conf_id), true);
         yield ']}}';
         separator = ',\n';
       }

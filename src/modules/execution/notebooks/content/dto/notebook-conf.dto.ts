@@ -2,7 +2,7 @@ import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { SHOWN_TYPES } from '../../../../../../libs/notebooks/outputs';
 import { invalid } from '../../../../../platform/kernel/errors/domain-error';
-import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
+import { Message, ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example, KeepsUnknownKeys } from '../../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
@@ -115,6 +115,11 @@ export class NotebookConfSelector {
   }
 }
 
+export class NotebookConfReadQuery extends NotebookConfSelector {
+  @Param.boolean({ default: true, description: 'false leaves the outputs of the cells out, which may be large' })
+  with_outputs: boolean = true;
+}
+
 /** Returns the selector of a query or a body; throws a 400 if both id and name are absent. */
 export function notebookSelector(request: { notebook_conf_id?: number; notebook_name?: string }): RecordSelector {
   const { notebook_conf_id: id, notebook_name: name } = request;
@@ -180,6 +185,17 @@ export class NotebookCell {
 
 export class UpdateNotebookCellsQuery {
   @Param.id({ description: 'Ignored: the server knows the instance of the outputs' }) run_id?: number;
+  @Param.id({
+    description:
+      'The revision_id of the notebook as you read it. If it has another one by now, the change is refused with 409 and nobody loses a cell. Cells without `output` then keep theirs',
+  })
+  revision_id?: number;
+}
+
+@About('Says what was done, and names the revision that the notebook has now.')
+export class NotebookCellsWritten extends Message {
+  @Field.id({ description: 'Current revision of the notebook: of its cells and their metadata, without outputs' })
+  revision_id: number;
 }
 
 @Example({
@@ -222,6 +238,11 @@ export class NotebookCells {
 
 @About('A notebook configuration: a notebook with its cells, the cluster on which it runs and its settings.')
 export class NotebookConfRead extends NotebookConfReadFields {
+  @Field.id({
+    description:
+      'Current revision of the notebook. It changes with its cells and their metadata, and not with their outputs',
+  })
+  revision_id: number;
   @Field.object(() => NotebookCells, { description: 'The cells with their current outputs' })
   notebook_cells: NotebookCells;
 }

@@ -90,6 +90,11 @@ export class KernelInfo {
 export class KernelStatus {
   @Field.idText() notebook_id: string;
   @Field.object(() => KernelInfo, { description: 'The kernel' }) kernel_info: KernelInfo;
+  @Field.texts({
+    description:
+      'The msg_id of each request to execute that has no reply yet, in their order, at most 1,000: a busy kernel executes the first one',
+  })
+  unanswered: string[];
 }
 
 @About('A kernel to which a WebSocket can be opened.')

@@ -1,0 +1,149 @@
+import { Button, FileButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { NotebookListEntry, NotebookType } from 'managed-spark/types';
+import { type ReactNode, useMemo, useState } from 'react';
+import { ChoiceFilter } from '../../shared/choice-filter';
+import { type Column, DataTable } from '../../shared/data-table';
+import { EmptyState } from '../../shared/empty-state';
+import { Icon } from '../../shared/icons';
+import { notebookTexts as t } from '../../shared/notebook-texts';
+import { Page } from '../../shared/page';
+import { ProblemPanel } from '../../shared/problem-panel';
+import { SearchField } from '../../shared/search-field';
+import { StateBadge } from '../../shared/state-badge';
+import { RelativeTime, useNow } from '../../shared/time';
+import { CreateNotebook } from './create-notebook';
+import { notebooksQuery, workspacesQuery } from './notebooks-list-api';
+import { readNotebooksSearch } from './notebooks-search';
+import { languageIn } from './ipynb-language';
+import list from '../../shared/list-screen.module.css';
+
+interface Asked {
+  imported: { file: File; language: NotebookType } | null;
+}
+
+/** The notebooks of all workspaces that the user may see. */
+export function NotebooksScreen(): ReactNode {
+  const search = useSearch({ from: '/notebooks' });
+  const navigate = useNavigate({ from: '/notebooks' });
+  const now = useNow(10_000);
+  const { data, error, refetch } = useQuery(notebooksQuery(search));
+  const { data: workspaces = [] } = useQuery(workspacesQuery);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const columns = useMemo(() => columnsAt(now), [now]);
+  const rows = data?.data;
+  const isFiltered = search.q !== undefined || search.workspace !== undefined;
+  const change = (part: { q?: string; workspace?: number | undefined }) =>
+    void navigate({ search: (before) => readNotebooksSearch({ ...before, ...part }), replace: true });
+  return (
+    <Page
+      title={t.title}
+      actions={
+        <>
+          <FileButton
+            accept=".ipynb"
+            onChange={(file) => {
+              if (file) void languageIn(file).then((language) => setAsked({ imported: { file, language } }));
+            }}
+          >
+            {(props) => (
+              <Button variant="default" {...props}>
+                {t.import}
+              </Button>
+            )}
+          </FileButton>
+          <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setAsked({ imported: null })}>
+            {t.create}
+          </Button>
+        </>
+      }
+      fill
+    >
+      <div className={list['filters']} role="search">
+        <SearchField label={t.search} value={search.q ?? ''} onChange={(typed) => change({ q: typed })} />
+        <ChoiceFilter
+          label={t.workspace}
+          icon="folder"
+          options={[
+            { value: null, label: t.allWorkspaces },
+            ...workspaces.map(({ workspace_id: value, name: label }) => ({ value, label })),
+          ]}
+          selected={search.workspace ?? null}
+          onChange={(workspace) => change({ workspace: workspace ?? undefined })}
+        />
+      </div>
+      {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
+      {rows?.length === 0 && (
+        <EmptyState
+          icon={isFiltered ? 'search' : 'notebook'}
+          title={isFiltered ? t.noneFound : t.none}
+          hint={isFiltered ? t.noneFoundHint : t.noneHint}
+        />
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable label={t.title} columns={columns} rows={rows} keyOf={({ notebook_conf_id: id }) => id} />
+      )}
+      {asked && (
+        <CreateNotebook workspaceId={search.workspace} imported={asked.imported} onClose={() => setAsked(null)} />
+      )}
+    </Page>
+  );
+}
+
+function columnsAt(now: number): Column<NotebookListEntry>[] {
+  return [
+    {
+      id: 'name',
+      header: t.columns.name,
+      width: 'minmax(200px, 1.6fr)',
+      cell: ({ notebook_conf_id: notebookConfId, notebook_name: name, workspace: { workspace_id: workspaceId } }) => (
+        <Link
+          to="/notebooks/$workspaceId/$notebookConfId"
+          params={{ workspaceId, notebookConfId }}
+          className={list['name']}
+        >
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: 'workspace',
+      header: t.columns.workspace,
+      width: 'minmax(120px, 1fr)',
+      cell: ({ workspace: { name } }) => <span className={list['soft']}>{name}</span>,
+    },
+    {
+      id: 'language',
+      header: t.columns.language,
+      width: '100px',
+      cell: ({ notebook_type: type }) => <span className={list['soft']}>{t.languages[type]}</span>,
+    },
+    {
+      id: 'cluster',
+      header: t.columns.cluster,
+      width: 'minmax(100px, 1fr)',
+      cell: ({ cluster: { name } }) => <span className={list['soft']}>{name}</span>,
+    },
+    {
+      id: 'state',
+      header: t.columns.state,
+      width: '140px',
+      cell: ({ last_notebook_run: last }) =>
+        last ? <StateBadge state={last.notebook_status} /> : <span className={list['faint']}>{t.neverStarted}</span>,
+    },
+    {
+      id: 'by',
+      header: t.columns.by,
+      width: 'minmax(100px, 0.8fr)',
+      cell: ({ modified_by: by }) => <span className={list['soft']}>{by?.username}</span>,
+    },
+    {
+      id: 'changed',
+      header: t.columns.changed,
+      width: '120px',
+      align: 'end',
+      cell: ({ last_update_date: at }) => <RelativeTime at={at} now={now} />,
+    },
+  ];
+}

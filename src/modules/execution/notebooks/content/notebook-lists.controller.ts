@@ -1,0 +1,39 @@
+import { Controller, Query } from '@nestjs/common';
+import { CurrentPrincipal, CurrentScope, WorkspaceIfNamed } from '../../../../platform/http/auth/request-principal';
+import { Operation, Responses } from '../../../../platform/http/operation';
+import { Allow } from '../../../../platform/kernel/auth/access';
+import {
+  isTenantAdmin,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+} from '../../../../platform/kernel/auth/principal';
+import type { Page } from '../../../../platform/kernel/dto/page';
+import { NotebookListAllQuery, NotebookListEntry } from './dto/notebook-list.dto';
+import { NotebookListsService } from './notebook-lists.service';
+
+@Controller()
+export class NotebookListsController {
+  constructor(private readonly lists: NotebookListsService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/notebooks',
+    id: 'listNotebookConfsOfWorkspaces',
+    summary: 'List notebooks of all workspaces that you may see',
+    description:
+      'An extension of this platform. Returns enabled notebook configurations, newest first, of the named workspace, or of every workspace of the tenant that you may view: of all for an administrator. Disabled ones are listed by `listNotebookConfs`.',
+    tag: 'Notebooks',
+    access: Allow.workspaceIfNamed('VIEW'),
+    response: Responses.page(NotebookListEntry),
+  })
+  list(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @WorkspaceIfNamed() workspace: WorkspaceContext | null,
+    @Query() query: NotebookListAllQuery,
+  ): Promise<Page<NotebookListEntry>> {
+    const workspaceId = workspace?.workspaceId ?? null;
+    return this.lists.list({ ...scope, everyone: isTenantAdmin(principal), workspaceId }, query);
+  }
+}
