@@ -126,14 +126,18 @@ function locationSql(table: Table, { kind }: TableColumns): string {
   return isExternal && location !== null ? `LOCATION ${literal(location)}` : '';
 }
 
-function propertiesSql(clause: string, properties: Readonly<Record<string, string>>): string {
-  const entries = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (entries.length === 0) return '';
+/** Returns the properties with hidden values where they look like secrets. */
+export function withoutSecrets(properties: Readonly<Record<string, string>>): Record<string, string> {
   const isSecret = (name: string, value: string) => SECRET.test(name) || /:\/\/[^/\s]*:[^/\s]*@/.test(value);
-  const text = entries.map(
-    ([name, value]) => `${literal(name)} = ${literal(isSecret(name, value) ? REDACTED : value)}`,
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, isSecret(name, value) ? REDACTED : value]),
   );
-  return `${clause} ${listed(text)}`;
+}
+
+function propertiesSql(clause: string, properties: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(withoutSecrets(properties)).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return '';
+  return `${clause} ${listed(entries.map(([name, value]) => `${literal(name)} = ${literal(value)}`))}`;
 }
 
 function listed(lines: readonly string[]): string {

@@ -11,12 +11,17 @@ import { wholeApi, type TestAnswer } from './harness/test-api';
 const EDIT = 2;
 const TOKEN = 'dapi-hush-nobody-sees-this';
 const TABLES = Array.from({ length: 250 }, (_, index) => `t_${String(index).padStart(3, '0')}`);
-const column = (name: string, type = 'string') => ({ name, type, comment: null });
+const column = (name: string, type = 'string', comment: string | null = null) => ({ name, type, comment });
 const KEYS = {
   aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
   aws_secret_access_key: 'hush',
   aws_default_region: 'eu-west-1',
 };
+
+/** A column without a comment. */
+const PLAIN = { type: 'column', comment: null, nullable: true };
+/** Properties of a table. */
+const SETTINGS = { comment: 'all of them', team: 'shop', 'api.token': 'hush' };
 
 // Real: the whole API, PostgreSQL, a Hive metastore. Stand-ins: Unity Catalog, an S3 store.
 describe('metastores', () => {
@@ -32,10 +37,12 @@ describe('metastores', () => {
   beforeAll(async () => {
     hive = await HiveMetastore.start();
     await hive.createDatabase('sales', { description: 'of the year' });
-    const orders = { cols: [column('id', 'bigint'), column('who', 'struct<name:string,tags:array<string>>')] };
+    const orders = {
+      cols: [column('id', 'bigint', 'of the order'), column('who', 'struct<name:string,tags:array<string>>')],
+    };
     await hive.createTables('sales', [
       ...TABLES.map((tableName) => ({ tableName })),
-      { tableName: 'orders', sd: orders, partitionKeys: [column('day', 'date')], owner: 'ada' },
+      { tableName: 'orders', sd: orders, partitionKeys: [column('day', 'date')], owner: 'ada', parameters: SETTINGS },
     ]);
     s3 = await MemoryS3.start();
     s3.put('warehouse', 'present', Buffer.from('x'));
@@ -163,16 +170,22 @@ describe('metastores', () => {
       expect(done(others)).toEqual(['sales.orders']);
       const columns = await browse(id, 'columns', { schema_name: 'sales', table_name: 'orders' });
       expect(done(columns)).toEqual([
-        { name: 'id', type_text: 'bigint', type_name: 'BIGINT', position: 0, type: 'column' },
+        { ...PLAIN, name: 'id', type_text: 'bigint', type_name: 'BIGINT', position: 0, comment: 'of the order' },
         {
+          ...PLAIN,
           name: 'who',
           type_text: 'struct<name:string,tags:array<string>>',
           type_name: 'STRUCT',
           position: 1,
-          type: 'column',
         },
-        { name: 'day', type_text: 'date', type_name: 'DATE', position: 2, type: 'partition' },
+        { ...PLAIN, name: 'day', type_text: 'date', type_name: 'DATE', position: 2, type: 'partition' },
       ]);
+      expect(done(await browse(id, 'table', { schema_name: 'sales', table_name: 'orders' }))).toMatchObject({
+        ...{ name: 'orders', full_name: 'sales.orders', owner: 'ada', type: 'table', format: 'hive' },
+        ...{ comment: 'all of them', storage_location: expect.stringMatching(/^file:/) },
+        properties: { team: 'shop', 'api.token': expect.stringContaining('redacted') },
+        columns: columns.body,
+      });
       const place = `/metastore/${id}/table_ddl?workspace_id=${workspace}`;
       const [entry] = done(await admin.call('POST', place, ['sales.orders']));
       expect(entry['sales.orders']).toMatch(/^CREATE (EXTERNAL )?TABLE `?sales`?\.`?orders`?/);
@@ -248,9 +261,9 @@ describe('metastores', () => {
       let attachedId: number;
       const columns = (table_name: string) => browse(id, 'columns', { schema_name: 'raw', table_name });
       const COLUMNS = [
-        { name: 'id', type_text: 'bigint', type_name: 'LONG', position: 0, type: 'column' },
-        { name: 'kind', type_text: 'smallint', type_name: 'SHORT', position: 1, type: 'column' },
-        { name: 'label', type_text: 'varchar(9)', type_name: 'STRING', position: 2, type: 'column' },
+        { ...PLAIN, name: 'id', type_text: 'bigint', type_name: 'LONG', position: 0, nullable: false },
+        { ...PLAIN, name: 'kind', type_text: 'smallint', type_name: 'SHORT', position: 1 },
+        { ...PLAIN, name: 'label', type_text: 'varchar(9)', type_name: 'STRING', position: 2 },
       ];
       const conf = (cluster: number, ...entries: string[]) =>
         api.database.query('UPDATE clusters SET metastore_catalog_id = $2, spark_config = $3 WHERE cluster_id = $1', [

@@ -79,7 +79,7 @@ const UNREACHABLE: Record<string, number> = {
   ...Object.fromEntries(
     [
       ...['browseCatalogs', 'searchBrowseCatalogs', 'browseSchemas', 'searchBrowseSchemas', 'browseTables'],
-      ...['searchBrowseTables', 'browseTableNames', 'browseColumns', 'browseFunctions', 'browseVolumes'],
+      ...['searchBrowseTables', 'browseTableNames', 'browseColumns', 'browseTable', 'browseFunctions', 'browseVolumes'],
       'getTableDdl',
     ].map((id) => [id, 400]),
   ),

@@ -7,6 +7,7 @@ import { IdParam, TextsBody } from '../../../platform/http/parameters';
 import {
   BrowseColumn,
   BrowseColumnsQuery,
+  BrowseTableDetails,
   MAX_FULL_NAME_LENGTH,
   MAX_DDL,
   TableDdlByQuery,
@@ -39,6 +40,25 @@ export class TablesController {
     @Query() query: BrowseColumnsQuery,
   ): Promise<BrowseColumn[]> {
     return this.tables.columns({ scope, catalogId }, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/table`,
+    id: 'browseTable',
+    summary: 'Get a table with its columns and properties',
+    description:
+      'An extension of this platform: returns the comment, format, location, properties and columns of one table or view, which are read as those of `browseColumns` are.',
+    tag,
+    access,
+    response: Responses.one(BrowseTableDetails),
+  })
+  table(
+    @IdParam('metastore_catalog_id') catalogId: number,
+    @InWorkspace() scope: WorkspaceScope,
+    @Query() query: BrowseColumnsQuery,
+  ): Promise<BrowseTableDetails> {
+    return this.tables.table({ scope, catalogId }, query);
   }
 
   @Operation({

@@ -10,13 +10,14 @@ import { areInFiles, columnsOf, locationOf } from '../../../../libs/table-schema
 import { unityTypeName } from '../../../../libs/table-schemas/data-type';
 import { StoreTableFiles } from '../../../../libs/table-schemas/store-table-files';
 import type { TableColumns } from '../../../../libs/table-schemas/table-columns';
-import { ddlOf } from '../../../../libs/table-schemas/table-ddl';
+import { ddlOf, withoutSecrets } from '../../../../libs/table-schemas/table-ddl';
 import type { TableFiles } from '../../../../libs/table-schemas/table-files';
 import { TableSchemaError } from '../../../../libs/table-schemas/table-schema-error';
 import { DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
+import { tableResponse } from './browse-responses';
 import { catalogOf, schemaOf } from './browsing.service';
 import { type Requester, CatalogAccesses, type OpenCatalog } from './catalog-accesses';
-import type { BrowseColumn, BrowseColumnsQuery } from './dto/browse.dto';
+import type { BrowseColumn, BrowseColumnsQuery, BrowseTableDetails } from './dto/browse.dto';
 import { fullName, partsOf } from './full-name';
 import { fromTableFiles } from './metastore-errors';
 import { Metastores } from './metastores';
@@ -37,13 +38,21 @@ export class TablesService {
   async columns(requester: Requester, query: BrowseColumnsQuery): Promise<BrowseColumn[]> {
     const open = await this.catalogs.open(requester);
     const { columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
-    return columns.columns.map(({ name, typeText, typeName, type, position, partition }) => ({
-      name,
-      type_text: typeText,
-      type_name: open.kind === 'unity' ? unityTypeName(type) : typeName,
-      position,
-      type: partition ? 'partition' : 'column',
-    }));
+    return columnResponses(open, columns);
+  }
+
+  /** Returns a table with what the metastore and the table's own files say of it. */
+  async table(requester: Requester, query: BrowseColumnsQuery): Promise<BrowseTableDetails> {
+    const open = await this.catalogs.open(requester);
+    const { table, columns } = await this.read(open, { ...schemaOf(open, query), table: query.table_name });
+    return {
+      ...tableResponse(table),
+      comment: columns.comment,
+      format: columns.kind === 'hive' ? 'hive' : columns.provider,
+      storage_location: locationOf(table),
+      properties: withoutSecrets(columns.properties),
+      columns: columnResponses(open, columns),
+    };
   }
 
   /**
@@ -121,6 +130,18 @@ export class TablesService {
     const message = `The columns of this table are only in its own files. The metastore vended no credentials for them (${vended.message}), and the catalog has no object storage secret. Attach one.`;
     throw new TableSchemaError('missing', message);
   }
+}
+
+function columnResponses(open: OpenCatalog, { columns }: TableColumns): BrowseColumn[] {
+  return columns.map(({ name, typeText, typeName, type, position, partition, comment, nullable }) => ({
+    name,
+    type_text: typeText,
+    type_name: open.kind === 'unity' ? unityTypeName(type) : typeName,
+    position,
+    type: partition ? 'partition' : 'column',
+    comment,
+    nullable,
+  }));
 }
 
 /** Faults of a metastore that refuses or does not support vending credentials; others are failures of the metastore. */

@@ -195,6 +195,7 @@ export class BrowseTable {
   @Field.text({ description: '`table`, or `view` if the metastore includes that in its list' }) type: string;
 }
 
+@FieldsMean(REPORTED)
 @About('A column of a table.')
 export class BrowseColumn {
   @Field.text({ description: 'Name of the column' }) name: string;
@@ -206,6 +207,28 @@ export class BrowseColumn {
   type_name: string;
   @Field.int32({ description: 'Position of the column, starting at 0' }) position: number;
   @Field.text({ description: '`column`, or `partition` for a partition column' }) type: string;
+  @Field.text(nullable) comment: string | null;
+  @Field.boolean({ description: 'False if each row has a value' }) nullable: boolean;
+}
+
+@FieldsMean(REPORTED)
+@About('A table or view with its columns and properties.')
+export class BrowseTableDetails extends BrowseTable {
+  @Field.text(nullable) comment: string | null;
+  @Field.text({
+    nullable: true,
+    description:
+      'Format after USING in SQL, such as `delta`; `hive` for a table with the classes of Hive; null for a view',
+  })
+  format: string | null;
+  @Field.text(nullable) storage_location: string | null;
+  @Field.map({
+    values: 'string',
+    description:
+      'Properties that users set, without those that Spark, Hive, Delta and Iceberg write. Values that look like secrets are hidden',
+  })
+  properties: Record<string, string>;
+  @Field.objects(() => BrowseColumn, { description: 'Columns in their order' }) columns: BrowseColumn[];
 }
 
 @FieldsMean(REPORTED)
