@@ -5,6 +5,7 @@ import { readClusterSearch, readClustersSearch } from '../features/clusters/clus
 import { readAccessSearch } from '../features/access/access-search';
 import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
+import { readDataSearch } from '../features/data/data-search';
 import { readNotebooksSearch } from '../features/notebooks/notebooks-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
@@ -83,6 +84,13 @@ const sql = createRoute({
   path: '/sql',
   validateSearch: readSqlSearch,
   component: lazyRouteComponent(() => import('../features/sql/sql-screen'), 'SqlScreen'),
+});
+
+const data = createRoute({
+  getParentRoute: () => root,
+  path: '/data',
+  validateSearch: readDataSearch,
+  component: lazyRouteComponent(() => import('../features/data/data-screen'), 'DataScreen'),
 });
 
 const notebooks = createRoute({
@@ -219,6 +227,7 @@ const routeTree = root.addChildren([
   newJob,
   job,
   sql,
+  data,
   access,
   admin,
   users,

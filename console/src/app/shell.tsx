@@ -19,6 +19,7 @@ const NAVIGATION = [
   { to: '/clusters', icon: 'clusters', label: texts.nav.clusters },
   { to: '/notebooks', icon: 'notebook', label: texts.nav.notebooks },
   { to: '/workspaces', icon: 'folder', label: texts.nav.workspaces },
+  { to: '/data', icon: 'data', label: texts.nav.data },
   { to: '/sql', icon: 'terminal', label: texts.nav.sql },
   { to: '/access', icon: 'key', label: texts.nav.access },
   { to: '/admin', icon: 'gear', label: texts.nav.admin },

@@ -10,6 +10,7 @@ export const texts = {
     clusters: 'Clusters',
     notebooks: 'Notebooks',
     workspaces: 'Workspaces',
+    data: 'Data',
     sql: 'SQL',
     access: 'Access',
     admin: 'Administration',

@@ -24,14 +24,27 @@ export const MAX_POINTS = 20_000;
 const MAX_LINES = 8;
 const TIMES = new Set(['TIMESTAMP', 'DATE']);
 
+/** A scale shows numbers beside others that are so many times larger as a flat line. */
+const MAX_RATIO = 100;
+
 /** Returns the choice with which a chart begins: numbers over time, else over the first other column; null without numbers. */
-export function firstChoice(columns: readonly Column[]): ChartChoice | null {
+export function firstChoice(columns: readonly Column[], rows: readonly SqlValue[][]): ChartChoice | null {
   const time = columns.findIndex(({ type }) => TIMES.has(type));
   const other = columns.findIndex((column) => !isNumeric(column));
   const x = time >= 0 ? time : Math.max(0, other);
   const y = columns.flatMap((column, index) => (index !== x && isNumeric(column) ? [index] : []));
   if (y.length === 0) return columns[x] && isNumeric(columns[x]) ? { x, y: [x], kind: 'line' } : null;
-  return { x, y: y.slice(0, MAX_LINES), kind: time >= 0 || other < 0 ? 'line' : 'bar' };
+  const sizes = y.map((index) => largest(rows, index));
+  const alike = y.filter((_, place) => isAlike(sizes[place] ?? 0, sizes[0] ?? 0));
+  return { x, y: alike.slice(0, MAX_LINES), kind: time >= 0 || other < 0 ? 'line' : 'bar' };
+}
+
+function largest(rows: readonly SqlValue[][], index: number): number {
+  return rows.slice(0, MAX_POINTS).reduce((most, row) => Math.max(most, Math.abs(finite(row[index] ?? null) ?? 0)), 0);
+}
+
+function isAlike(size: number, first: number): boolean {
+  return size <= first * MAX_RATIO && first <= size * MAX_RATIO;
 }
 
 export function pointsOf(columns: readonly Column[], rows: readonly SqlValue[][], { x, y }: ChartChoice): ChartPoints {

@@ -1,8 +1,11 @@
 import 'uplot/dist/uPlot.min.css';
-import { MultiSelect, SegmentedControl, Select } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
+import type { Column } from 'managed-spark/sql';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { ChoiceFilter } from '../choice-filter';
 import { EmptyState } from '../empty-state';
+import { MultiFilter } from '../multi-filter';
 import { sqlTexts as t } from '../sql-texts';
 import { number } from '../texts';
 import { type ChartChoice, type ChartPoints, firstChoice, MAX_POINTS, pointsOf } from './chart-data';
@@ -23,33 +26,33 @@ const COLOURS = [
 ];
 const DASHES = [[], [6, 4], [2, 3], [10, 4, 2, 4], [], [6, 4], [2, 3], [10, 4, 2, 4]];
 const MIN_HEIGHT = 180;
+/** The numbers of an axis have room for few digits. */
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 });
 
 /** Numbers of a result as lines or bars. */
 export function ResultChart({ result, version }: { result: ResultRows; version: number }): ReactNode {
   const { columns, rows } = result;
-  const [choice, setChoice] = useState<ChartChoice | null>(() => firstChoice(columns));
+  const [choice, setChoice] = useState<ChartChoice | null>(() => firstChoice(columns, rows));
   // oxlint-disable-next-line react/exhaustive-deps -- the rows are the same list, which has grown
   const points = useMemo(() => choice && pointsOf(columns, rows, choice), [columns, rows, choice, version]);
   if (!choice || !points) return <EmptyState icon="info" title={t.noChart} hint={t.noChartHint} />;
-  const options = columns.map(({ name }, index) => ({ value: String(index), label: name || `#${index + 1}` }));
-  const names = choice.y.map((index) => columns[index]?.name ?? '');
+  const names = choice.y.map((index) => nameOf(columns, index));
   return (
     <div className={styles['chart']}>
       <div className={styles['choices']}>
-        <Select
+        <ChoiceFilter
           label={t.axis.x}
-          allowDeselect={false}
-          data={options}
-          value={String(choice.x)}
-          onChange={(x) => setChoice({ ...choice, x: Number(x) })}
+          options={columns.map((_, index) => ({ value: index, label: `${t.axis.x}: ${nameOf(columns, index)}` }))}
+          selected={choice.x}
+          onChange={(x) => x !== null && setChoice({ ...choice, x })}
         />
-        <MultiSelect
+        <MultiFilter
           label={t.axis.y}
-          size="xs"
-          maxValues={COLOURS.length}
-          data={options.filter(({ value }) => columns[Number(value)] && isNumeric(columns[Number(value)] as never))}
-          value={choice.y.map(String)}
-          onChange={(y) => y.length > 0 && setChoice({ ...choice, y: y.map(Number) })}
+          options={columns.flatMap((column, index) =>
+            isNumeric(column) ? [{ value: String(index), label: nameOf(columns, index) }] : [],
+          )}
+          selected={choice.y.map(String)}
+          onChange={(y) => y.length > 0 && y.length <= COLOURS.length && setChoice({ ...choice, y: y.map(Number) })}
         />
         <SegmentedControl
           size="xs"
@@ -69,10 +72,14 @@ export function ResultChart({ result, version }: { result: ResultRows; version: 
         points={points}
         names={names}
         kind={choice.kind}
-        label={t.chartLabel(names, columns[choice.x]?.name ?? '', number(points.xs.length))}
+        label={t.chartLabel(names, nameOf(columns, choice.x), number(points.xs.length))}
       />
     </div>
   );
+}
+
+function nameOf(columns: readonly Column[], index: number): string {
+  return columns[index]?.name || `#${index + 1}`;
 }
 
 interface PlotProps {
@@ -131,7 +138,7 @@ function optionsOf(
             values: (_, at) => at.map((one) => short(labels[one] ?? '')),
           }
         : axis,
-      { ...axis, size: 70 },
+      { ...axis, size: 64, values: (_, at) => at.map((one) => COMPACT.format(one)) },
     ],
     series: [
       labels ? { label: '', value: (_, at) => (at === null ? '–' : (labels[at] ?? '–')) } : { label: '' },

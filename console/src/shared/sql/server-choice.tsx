@@ -16,15 +16,22 @@ interface ServerChoiceProps {
   workspaceId: number;
   /** Id of the chosen server's run. */
   selected: number | undefined;
+  /** Only servers on clusters with this catalog are offered. */
+  metastoreId?: number;
   onChange: (jobId: number | undefined) => void;
 }
 
 /** Chooses a running SQL server of the workspace, or starts one. A click on the element of `button` opens the choice. */
 export function ServerChoice(props: ServerChoiceProps & { button?: RefObject<HTMLButtonElement | null> }): ReactNode {
-  const { workspaceId, selected, onChange, button } = props;
+  const { workspaceId, metastoreId, selected, onChange, button } = props;
   const queries = useQueryClient();
-  const { data: servers = [] } = useQuery(serversQuery(workspaceId));
-  const { data: clusters = [] } = useQuery(sqlClustersQuery);
+  const { data: all = [] } = useQuery(serversQuery(workspaceId));
+  const { data: everyCluster = [] } = useQuery(sqlClustersQuery);
+  const clusters = everyCluster.filter((cluster) => hasCatalog(cluster, metastoreId));
+  const servers =
+    metastoreId === undefined
+      ? all
+      : all.filter(({ cluster_id: id }) => clusters.some(({ cluster_id: of }) => of === id));
   const start = useMutation({
     mutationFn: (cluster: ClusterRead) => startServer(workspaceId, cluster),
     onSuccess: async (jobId) => {
@@ -56,7 +63,7 @@ export function ServerChoice(props: ServerChoiceProps & { button?: RefObject<HTM
               key={server.job_id}
               leftSection={<Icon name={server.job_id === selected ? 'check' : 'terminal'} size={14} />}
               aria-current={server.job_id === selected}
-              rightSection={<StateBadge state={server.job_status} />}
+              rightSection={<ServerBadge server={server} />}
               onClick={() => onChange(server.job_id)}
             >
               {nameOf(server)} <span className={styles['faint']}>#{server.job_id}</span>
@@ -100,7 +107,7 @@ export function ServerState({ workspaceId, selected, onChange }: ServerChoicePro
   };
   return (
     <span className={styles['state']}>
-      <StateBadge state={server.job_status} />
+      <ServerBadge server={server} />
       {server.job_status === 'SUBMITTED' && (
         <span role="status">
           {t.starting(server.cluster_info.name, durationText(now - (dateOf(server.from_date)?.getTime() ?? now)))}
@@ -129,6 +136,15 @@ export function ServerState({ workspaceId, selected, onChange }: ServerChoicePro
       )}
     </span>
   );
+}
+
+/** A server that runs is ready, as a cluster is. */
+function ServerBadge({ server: { job_status: status } }: { server: JobRead }): ReactNode {
+  return <StateBadge state={status} {...(status === 'RUNNING' && { of: 'cluster' as const })} />;
+}
+
+function hasCatalog({ metastore_catalog: catalog }: ClusterRead, metastoreId: number | undefined): boolean {
+  return metastoreId === undefined || catalog?.metastore_catalog_id === metastoreId;
 }
 
 function nameOf({ job_conf: { name } }: JobRead): string {

@@ -3,7 +3,7 @@ import { offsetOf, readProblem } from './sql-error';
 describe('readProblem', () => {
   it('reads a column that is not found', () => {
     const text =
-      "Error running query: [UNRESOLVED_COLUMN.WITH_SUGGESTION] org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `b` cannot be resolved. Did you mean one of the following? [`a`].; line 2 pos 7;\n'Project ['b]\n+- OneRowRelation\n";
+      "org.apache.hive.service.cli.HiveSQLException: Error running query: [UNRESOLVED_COLUMN.WITH_SUGGESTION] org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name `b` cannot be resolved. Did you mean one of the following? [`a`].; line 2 pos 7;\n'Project ['b]\n+- OneRowRelation\n";
     expect(readProblem(text, '42703')).toEqual({
       condition: 'UNRESOLVED_COLUMN.WITH_SUGGESTION',
       sqlState: '42703',

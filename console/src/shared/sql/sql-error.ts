@@ -10,6 +10,9 @@ export interface SqlProblem {
   place: { line: number; column: number } | null;
 }
 
+/** Names of classes, the condition, and the words of Spark's server, before the sentence. */
+const PREFIXES = /^(?:(?:[a-z]\w*\.)+[\w$]+:\s+|Error running query:\s+|\[[A-Z][\w.]*\]\s+)+/;
+
 const MAX_WHOLE = 20_000;
 
 /** Reads the message of a failed statement, which is text for people. */
@@ -29,9 +32,7 @@ export function readProblem(text: string, sqlState: string): SqlProblem {
 function messageOf(text: string): string {
   const [head = ''] = text.split(/\n\s*(?:'?[A-Z]\w+ |== SQL|\+- |\tat )/, 1);
   const sentence = head
-    .replace(/^Error running query: (?:\[[\w.]+\] )?/, '')
-    .replace(/^(?:[a-z]\w*\.)+[\w$]+:\s+/, '')
-    .replace(/^\[[A-Z][\w.]*\] /, '')
+    .replace(PREFIXES, '')
     .replace(/[;.]?\s*(?:SQLSTATE: \w{5})?[;.]?\s*(?:\(?line \d+,? pos(?:ition)? \d+\)?)?;?\s*$/, '');
   return sentence.trim() === '' ? text : `${sentence.trim()}.`.replace(/([.!?:])\.$/, '$1');
 }
