@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BillingWorkerModule } from './modules/execution/billing/billing.worker.module';
 import { ClustersWorkerModule } from './modules/execution/clusters/clusters.worker.module';
+import { CostsWorkerModule } from './modules/execution/costs/costs.worker.module';
 import { NotebooksWorkerModule } from './modules/execution/notebooks/notebooks.worker.module';
 import { RunsWorkerModule } from './modules/execution/runs/runs.worker.module';
 import { WorkspacesWorkerModule } from './modules/execution/workspaces/workspaces.worker.module';
@@ -33,6 +34,7 @@ import { WorkflowReconciler } from './platform/background/workflows/workflow-rec
     WorkspacesWorkerModule,
     RunsWorkerModule,
     NotebooksWorkerModule,
+    CostsWorkerModule,
   ],
   providers: [
     Queues,

@@ -1,3 +1,8 @@
+import type { DataSource } from 'typeorm';
+import { CostReportsRepository } from '../../src/modules/execution/costs/cost-reports.repository';
+import { RunSharesRepository } from '../../src/modules/execution/costs/run-shares.repository';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
+import { vacuumWhole } from './harness/vacuum';
 import { holdClock, setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
@@ -6,6 +11,12 @@ import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { wholeApi } from './harness/test-api';
 
 const PRICES = '2026-01-01:0.05:USD,2026-03-01:0.06:USD,2026-04-01:0.04:EUR';
+
+interface Line extends Record<'runs' | 'idle' | 'nodes', { node_ms: number } | null> {
+  day: string | null;
+  workspace: { id: number } | null;
+  run: { id: number } | null;
+}
 
 // Real: the whole API and PostgreSQL. Nodes have histories but no machines, runs no processes.
 describe('costs', () => {
@@ -140,6 +151,156 @@ describe('costs', () => {
     await lives.move(node, 'DESTROYED');
     const id = await run(node, `${first}T23:00:00Z`, until);
     expect((await costOf(id)).cost).toMatchObject(expected);
+  });
+
+  describe('of a period', () => {
+    const query = 'from=2026-05-01&until=2026-05-31';
+    let admin: Caller;
+    let other: number;
+    let node: number;
+    let dear: number;
+    let cheap: number;
+
+    beforeAll(async () => {
+      admin = await people.admin(mine.tenantId);
+      other = await people.workspace(admin);
+      await slots(2);
+      await at('2026-05-10T20:00:00Z');
+      node = await lives.plan(mine, { machine_price_ycu: 2 });
+      await lives.move(node, 'RUNNING');
+      dear = await run(node, '2026-05-10T22:00:00Z', '2026-05-11T02:00:00Z');
+      cheap = await run(node, '2026-05-10T21:00:00Z', '2026-05-10T22:00:00Z', { workspaceId: other });
+      await at('2026-05-11T04:00:00Z');
+      await lives.move(node, 'DESTROYED');
+    });
+
+    const report = async (more: string, who = admin) => (await who.call('GET', `/costs?${query}${more}`)).body;
+    const hours = ({ runs, idle, nodes }: Pick<Line, 'runs' | 'idle' | 'nodes'>) =>
+      [runs, idle, nodes].map((cost) => cost && cost.node_ms / 3_600_000);
+    const sumUp = () => inTransaction(api.database, (tx) => new RunSharesRepository().sumUp(tx, 1_000));
+
+    it.each(['before', 'after'])(
+      'add up to the time of nodes by day, cluster, workspace, user and run %s they are summed up',
+      async (when) => {
+        if (when === 'after') await sumUp();
+        const days = await report('&by=day');
+        expect(days.data.map(({ day, ...line }: Line) => [day, ...hours(line)])).toEqual([
+          ['2026-05-11', 1, 3, 4],
+          ['2026-05-10', 1.5, 2.5, 4],
+        ]);
+        expect(hours(days.total)).toEqual([2.5, 5.5, 8]);
+        expect(days.total.idle).toMatchObject({ ycu: 11, pricing: 'PRICED', amount: 0.44, currency: 'EUR' });
+        const [cluster] = (await report('&by=cluster')).data;
+        expect([cluster.cluster.id, ...hours(cluster)]).toEqual([mine.clusterId, 2.5, 5.5, 8]);
+        const workspaces = await report('&by=workspace');
+        expect(workspaces.data.map(({ workspace, ...line }: Line) => [workspace?.id, ...hours(line)])).toEqual([
+          [mine.workspaceId, 2, null, null],
+          [other, 0.5, null, null],
+        ]);
+        const [user] = (await report('&by=user')).data;
+        expect([user.user, ...hours(user)]).toEqual([{ user_id: mine.userId, username: 'mine' }, 2.5, null, null]);
+        const runs = await report('&by=run');
+        expect(runs.data.map(({ run: found, ...line }: Line) => [found, ...hours(line)])).toEqual([
+          [{ id: dear, name: 'sum' }, 2, null, null],
+          [{ id: cheap, name: 'sum' }, 0.5, null, null],
+        ]);
+        expect(hours(runs.total)).toEqual([2.5, 5.5, 8]);
+      },
+    );
+
+    it.each(['day', 'workspace', 'run'])('are read on page by page by %s', async (by) => {
+      const whole = await report(`&by=${by}`);
+      const first = await report(`&by=${by}&limit=1`);
+      const second = await report(`&by=${by}&limit=1&after=${first.next}`);
+      expect([...first.data, ...second.data]).toEqual(whole.data);
+      expect([whole.next, second.next]).toEqual([null, null]);
+      expect(second.total).toEqual(whole.total);
+    });
+
+    it('are those of the workspaces that the caller may view, and then without idle time', async () => {
+      const member = await people.member(mine.tenantId);
+      const nothing = await report('&by=run', member);
+      expect([nothing.data, ...hours(nothing.total)]).toEqual([[], 0, null, null]);
+      expect((await member.call('GET', `/costs?${query}&workspace_id=${other}`)).status).toBe(403);
+      const group = await people.group([], [member.userId]);
+      await insertPlain(api.database.manager, 'workspace_groups', {
+        tenant_id: mine.tenantId,
+        workspace_id: other,
+        group_id: group,
+        permission_id: 0,
+      });
+      for (const by of ['day', 'run', 'cluster', 'user', 'workspace']) {
+        const seen = await report(`&by=${by}`, member);
+        expect(seen.data.map(hours)).toEqual([[0.5, null, null]]);
+        expect(hours(seen.total)).toEqual([0.5, null, null]);
+      }
+      const named = await report(`&by=run&workspace_id=${other}`);
+      expect([named.data.map(hours), hours(named.total)]).toEqual([[[0.5, null, null]], [0.5, null, null]]);
+    });
+
+    it('of another tenant are not there', async () => {
+      const stranger = await people.admin(foreign.tenantId);
+      for (const by of ['day', 'run', 'cluster', 'user', 'workspace']) {
+        const seen = await report(`&by=${by}&cluster_ids=${mine.clusterId}&created_by_ids=${mine.userId}`, stranger);
+        expect([seen.data, seen.total.runs.node_ms]).toEqual([[], 0]);
+      }
+      const seen = await report(`&by=cluster`, stranger);
+      expect([seen.data, ...hours(seen.total)]).toEqual([[], 0, null, null]);
+      expect((await stranger.call('GET', `/costs?${query}&workspace_id=${mine.workspaceId}`)).status).toBe(404);
+    });
+
+    it.each([
+      ['ends before it begins', 'from=2026-05-02&until=2026-05-01', 'COST.INVALID_PERIOD'],
+      ['is longer than a year', 'from=2024-05-02&until=2026-05-01', 'COST.PERIOD_TOO_LONG'],
+      ['has no end', 'from=2024-05-02', 'REQUEST.INVALID'],
+      [
+        'is read on by another order',
+        `${query}&after=${Buffer.from('run 1 1').toString('base64url')}`,
+        'REQUEST.INVALID',
+      ],
+      ['is divided by something else', `${query}&by=moon`, 'REQUEST.INVALID'],
+    ])('are refused if it %s', async (_what, text, code) => {
+      const { status, body } = await admin.call('GET', `/costs?${text}`);
+      expect([status, body.error_code]).toEqual([400, code]);
+    });
+
+    it('are read from as few blocks with a hundred thousand runs as with a thousand', async () => {
+      const fill = async (first: number, count: number) => {
+        await api.database.query(
+          `INSERT INTO run_cost_days (run_id, usage_date, tenant_id, workspace_id, cluster_id, user_id, is_only_day, share_ms, ycu_ms)
+           SELECT $1 + n, DATE '2026-05-01' + n % 31, $3, $4, $5, $6, true, n, n * 1.5 FROM generate_series(1, $2::int) n`,
+          [first, count, mine.tenantId, mine.workspaceId, mine.clusterId, mine.userId],
+        );
+        await api.database.query('DELETE FROM cost_days');
+        await api.database.query(
+          `INSERT INTO cost_days (tenant_id, usage_date, workspace_id, cluster_id, user_id, share_ms, ycu_ms)
+           SELECT tenant_id, usage_date, workspace_id, cluster_id, user_id, sum(share_ms), sum(ycu_ms) FROM run_cost_days GROUP BY 1, 2, 3, 4, 5`,
+        );
+        for (const table of ['run_cost_days', 'cost_days']) await vacuumWhole(api.database, table);
+      };
+      const blocksOf = async () => {
+        let blocks = 0;
+        const explained = async (sql: string, params: unknown[]) => {
+          const [row] = await api.database.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
+          const { Plan: plan } = row['QUERY PLAN'][0];
+          blocks += Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks']);
+          return api.database.query(sql, params);
+        };
+        const reports = new CostReportsRepository({ manager: { query: explained } } as unknown as DataSource);
+        const all = { everyone: true, workspaceId: null, clusterIds: null, createdByIds: null };
+        const scope = { tenantId: mine.tenantId, userId: mine.userId, username: 'mine', ...all };
+        const period = { from: '2026-05-01', until: '2026-05-31', at: new Date('2026-06-01T00:00:00Z') };
+        await reports.lines(scope, period, [], { part: 'day', limit: 100, after: null });
+        await reports.total(scope, period, []);
+        const runs = await reports.runs(scope, period, [], { limit: 10, after: null });
+        expect(runs).toHaveLength(10);
+        return blocks;
+      };
+      await fill(1_000_000, 1_000);
+      const few = await blocksOf();
+      await fill(2_000_000, 100_000);
+      expect(await blocksOf()).toBeLessThan(few * 2 + 200);
+    });
   });
 
   it('of a run are not found in another workspace or tenant', async () => {

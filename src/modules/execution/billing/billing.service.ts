@@ -97,6 +97,11 @@ export class BillingService {
     return billing === 'usage' ? FIRST_DAY : (this.prices[0]?.from ?? null);
   }
 
+  /** Returns the moment until which running nodes count now. */
+  now(): Promise<Date> {
+    return this.repository.now();
+  }
+
   /** Refuses a period with unpriced usage, because an invoice without it would be wrong, and nobody would notice. */
   private async assertPriced(filter: UsageFilter, from: string, until: string): Promise<void> {
     const [first] = this.prices;

@@ -1,3 +1,4 @@
+export { BillingService } from './billing.service';
 export type { PricedPeriod } from './usage.repository';
 export {
   dayOf,
@@ -12,3 +13,4 @@ export {
   staysBetween,
 } from './sums.joins';
 export { pricedPeriods } from './unit-prices';
+export { usageDays, type UsagePeriod } from './usage-days.joins';

@@ -17,14 +17,14 @@ export const COUNTS = `l.kind <> 'reversal'
 const STAY = 'node_state_id, tenant_id, cluster_id, node_id, machine_price_ycu, machine_type, is_spot, slots, began_at';
 
 /**
- * Returns SQL for the stays of a cluster's nodes in RUNNING that overlap a time, by SQL expressions: entries of the ledger, and
- * open intervals, whose `ended_at` is infinity.
+ * Returns SQL for the stays of a node in RUNNING that overlap a time, by SQL expressions: entries of the ledger, and open
+ * intervals, whose `ended_at` is infinity.
  */
-export const staysBetween = (of: Record<'cluster' | 'from' | 'until', string>) => `
+export const staysBetween = (of: Record<'node' | 'from' | 'until', string>) => `
   SELECT ${STAY}, ended_at FROM ledger_entries l
-  WHERE l.cluster_id = ${of.cluster} AND l.ended_at > ${of.from} AND l.began_at < ${of.until} AND l.began_at < l.ended_at AND ${COUNTS}
+  WHERE l.node_id = ${of.node} AND l.ended_at > ${of.from} AND l.began_at < ${of.until} AND l.began_at < l.ended_at AND ${COUNTS}
   UNION ALL
-  SELECT ${STAY}, 'infinity' FROM ledger_open_intervals o WHERE o.cluster_id = ${of.cluster} AND o.began_at < ${of.until}`;
+  SELECT ${STAY}, 'infinity' FROM ledger_open_intervals o WHERE o.node_id = ${of.node} AND o.began_at < ${of.until}`;
 
 /**
  * Returns a quotient of non-negative numerics, rounded half up to a number of decimals. A division alone would first

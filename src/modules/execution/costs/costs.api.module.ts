@@ -1,10 +1,14 @@
 import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module';
+import { CostReportsRepository } from './cost-reports.repository';
+import { CostReportsService } from './cost-reports.service';
 import { CostsController } from './costs.controller';
 import { RunCostsRepository } from './run-costs.repository';
 import { RunCostsService } from './run-costs.service';
 
 @Module({
-  providers: [RunCostsRepository, RunCostsService],
+  imports: [BillingModule],
+  providers: [CostReportsRepository, CostReportsService, RunCostsRepository, RunCostsService],
   controllers: [CostsController],
 })
 export class CostsApiModule {}

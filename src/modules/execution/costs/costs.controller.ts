@@ -1,15 +1,54 @@
-import { Controller } from '@nestjs/common';
-import { InWorkspace } from '../../../platform/http/auth/request-principal';
+import { Controller, Query } from '@nestjs/common';
+import {
+  CurrentPrincipal,
+  CurrentScope,
+  InWorkspace,
+  WorkspaceIfNamed,
+} from '../../../platform/http/auth/request-principal';
 import { Operation, Responses } from '../../../platform/http/operation';
 import { IdParam } from '../../../platform/http/parameters';
 import { Allow } from '../../../platform/kernel/auth/access';
-import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
+import {
+  isTenantAdmin,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+  type WorkspaceScope,
+} from '../../../platform/kernel/auth/principal';
+import { CostReportsService } from './cost-reports.service';
 import { RunCost } from './dto/cost.dto';
+import { CostQuery, CostReport } from './dto/cost-report.dto';
 import { RunCostsService } from './run-costs.service';
 
 @Controller()
 export class CostsController {
-  constructor(private readonly runs: RunCostsService) {}
+  constructor(
+    private readonly runs: RunCostsService,
+    private readonly reports: CostReportsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/costs',
+    id: 'listCosts',
+    summary: 'List what runs and nodes cost, by day, workspace, cluster, user or run',
+    description:
+      'An extension of this platform. Returns the shares of runs in the named workspace, or in every workspace of the tenant that you may view, between two days (UTC) that are both included. Administrators also see the time of nodes that no run held, by day and by cluster, and that all of it adds up to what the tenant is billed for. Nodes and runs that have not ended count until `as_of`. Follow `next` with the same filters to read on.',
+    tag: 'Costs',
+    access: Allow.workspaceIfNamed('VIEW'),
+    response: Responses.one(CostReport),
+  })
+  report(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @WorkspaceIfNamed() workspace: WorkspaceContext | null,
+    @Query() query: CostQuery,
+  ): Promise<CostReport> {
+    const everyone = isTenantAdmin(principal);
+    const workspaceId = workspace?.workspaceId ?? null;
+    const { cluster_ids: clusterIds = null, created_by_ids: createdByIds = null } = query;
+    return this.reports.report({ ...scope, everyone, workspaceId, clusterIds, createdByIds }, query);
+  }
 
   @Operation({
     method: 'GET',

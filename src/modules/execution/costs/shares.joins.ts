@@ -12,10 +12,11 @@ export const SHARES = `
   stays AS (
     SELECT h.run_id, s.*, coalesce(s.slots, c.max_parallel_jobs) AS parts, greatest(h.holds_from, s.began_at) AS starts,
       least(h.holds_until, s.ended_at) AS ends
-    FROM held h JOIN clusters c ON c.cluster_id = h.cluster_id JOIN cluster_nodes n ON n.node_id = h.node_id
-      CROSS JOIN LATERAL (${staysBetween({ cluster: 'h.cluster_id', from: 'h.holds_from', until: 'h.holds_until' })}) s
-    WHERE s.node_id = h.node_id OR n.role = 'master'
-      AND EXISTS (SELECT 1 FROM cluster_nodes w WHERE w.node_id = s.node_id AND w.role = 'worker')),
+    FROM held h JOIN clusters c ON c.cluster_id = h.cluster_id CROSS JOIN LATERAL (
+        SELECT h.node_id UNION
+        SELECT w.node_id FROM cluster_nodes n JOIN cluster_nodes w ON w.cluster_id = n.cluster_id AND w.role = 'worker'
+        WHERE n.node_id = h.node_id AND n.role = 'master') nodes
+      CROSS JOIN LATERAL (${staysBetween({ node: 'nodes.node_id', from: 'h.holds_from', until: 'h.holds_until' })}) s),
   pieces AS (
     SELECT s.*, day::date AS usage_date, greatest(s.starts, ${startOf('day::date')}) AS from_date,
       least(s.ends, ${endOf('day::date')}) AS to_date

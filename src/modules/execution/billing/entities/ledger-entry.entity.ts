@@ -15,6 +15,7 @@ export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 @Index('uq_ledger_entries_node_state', ['node_state_id'], { unique: true, where: `kind = 'interval'` })
 @Index('uq_ledger_entries_reversal', ['reverses_id'], { unique: true, where: 'reverses_id IS NOT NULL' })
 @Index('ix_ledger_entries_cluster', ['cluster_id', 'ended_at'])
+@Index('ix_ledger_entries_node', ['node_id', 'ended_at'])
 @Check('ck_ledger_entries_kind', oneOf('kind', LEDGER_ENTRY_KINDS))
 @Check('ck_ledger_entries_reversal', `(kind = 'reversal') = (reverses_id IS NOT NULL)`)
 @ForeignKey('LedgerEntry', ['tenant_id', 'reverses_id'], ['tenant_id', 'ledger_entry_id'], {

@@ -31,6 +31,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 @Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_waiting', ['cluster_id', 'run_id'], { where: IS_WAITING })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_unsummed', ['tenant_id', 'run_id'], { where: 'assigned_at IS NOT NULL AND NOT is_cost_summed' })
 @Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
 // An index on an expression (the name in the snapshot), which only the migration can declare.
 @Index('ix_runs_name_part', { synchronize: false })
@@ -84,6 +85,8 @@ export class Run extends TenantColumns {
   @Col.bigint() workflow_job_instance_id: number;
   @Col.time({ nullable: true }) assigned_at: Date | null;
   @Col.time({ nullable: true }) ended_at: Date | null;
+  /** True once its share of the ledger is in the sums by day, which `costs` keeps. */
+  @Col.bool({ default: false }) is_cost_summed: boolean;
   /** False after its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
   /** True after its complete logs were compacted; only used with stores that keep logs in chunks. */

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config';
+import { invalid } from '../../../platform/kernel/errors/domain-error';
+import { BillingService, type PricedPeriod, pricedPeriods } from '../billing';
+import { type CostPosition, decodeCostPosition, encodeCostPosition } from './cost-position';
+import { type CostRow, type CostScope, CostReportsRepository, type Kind } from './cost-reports.repository';
+import type { SumsRow } from './cost-sums.joins';
+import type { Cost } from './dto/cost.dto';
+import type { CostLine, CostPart, CostQuery, CostReport, CostSubject, CostTotal } from './dto/cost-report.dto';
+import { costOf } from './pricing';
+
+/** Maximum length of a period, in days. */
+const MAX_DAYS = 366;
+const DAY_MS = 86_400_000;
+const NOTHING: SumsRow = { node_ms: 0, ycu: '0', unpriced: 0, priced: 0, currencies: 0, currency: null, amount: '0' };
+
+/** Reports what a tenant's runs and nodes cost, divided by days, workspaces, clusters, users or runs. */
+@Injectable()
+export class CostReportsService {
+  private readonly prices: readonly PricedPeriod[];
+
+  constructor(
+    private readonly repository: CostReportsRepository,
+    private readonly billing: BillingService,
+    config: Config,
+  ) {
+    this.prices = pricedPeriods(config.billing.unitPrices);
+  }
+
+  async report(scope: CostScope, query: CostQuery): Promise<CostReport> {
+    const { from, until, limit } = query;
+    assertPeriod(from, until);
+    const part = query.by as CostPart;
+    const after = query.after === undefined ? null : decodeCostPosition(part, query.after);
+    const at = await this.billing.now();
+    const period = { from, until, at };
+    const found = await this.page(scope, period, part, limit + 1, after);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return {
+      data: page.map((row) => this.lineOf(part, row)),
+      total: this.totalOf(await this.repository.total(scope, period, this.prices)),
+      as_of: at,
+      next: last === undefined ? null : encodeCostPosition(part, last),
+    };
+  }
+
+  private page(
+    scope: CostScope,
+    period: { from: string; until: string; at: Date },
+    part: CostPart,
+    limit: number,
+    after: CostPosition | null,
+  ): Promise<CostRow[]> {
+    return part === 'run'
+      ? this.repository.runs(scope, period, this.prices, { limit, after })
+      : this.repository.lines(scope, period, this.prices, { part, limit, after });
+  }
+
+  private lineOf(part: CostPart, row: CostRow): CostLine {
+    const subject: CostSubject = { id: row.id, name: row.name };
+    return {
+      day: part === 'day' ? row.day : null,
+      workspace: part === 'workspace' ? subject : null,
+      cluster: part === 'cluster' ? subject : null,
+      user: part === 'user' && row.name !== null ? { user_id: row.id, username: row.name } : null,
+      run: part === 'run' ? subject : null,
+      ...this.totalOf(row.kinds),
+    };
+  }
+
+  private totalOf(kinds: Partial<Record<Kind, SumsRow>>): CostTotal {
+    const { runs = NOTHING, idle, nodes } = kinds;
+    const cost = (sums: SumsRow | undefined): Cost | null => (sums ? costOf(sums, this.prices) : null);
+    return { runs: costOf(runs, this.prices), idle: cost(idle), nodes: cost(nodes) };
+  }
+}
+
+function assertPeriod(from: string, until: string): void {
+  if (from > until) throw invalid('COST.INVALID_PERIOD', '"from" must not be after "until".');
+  const days = (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
+  if (days > MAX_DAYS)
+    throw invalid('COST.PERIOD_TOO_LONG', `"from" and "until" may be at most ${MAX_DAYS} days apart, not ${days}.`, {
+      max_days: MAX_DAYS,
+    });
+}

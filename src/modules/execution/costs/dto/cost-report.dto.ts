@@ -1,0 +1,95 @@
+import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
+import { Field, Param } from '../../../../platform/kernel/dto/fields';
+import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
+import { UserRef } from '../../../../platform/kernel/dto/response-fields';
+import { About } from '../../../../platform/kernel/dto/schemas';
+import { Cost } from './cost.dto';
+
+export const COST_PARTS = nameEnum(
+  'CostPart',
+  ['day', 'workspace', 'cluster', 'user', 'run'],
+  'What costs are divided by.',
+  { day: 'days (UTC), the latest first; all others are in the order of their cost, the dearest first' },
+);
+export type CostPart = (typeof COST_PARTS)[number];
+
+export class CostQuery {
+  @Param.day({ optional: false, description: 'First day (UTC)' }) from: string;
+  @Param.day({ optional: false, description: 'Last day (UTC), included; at most 366 days' }) until: string;
+  @Param.oneOf(COST_PARTS, { default: 'day', description: 'What the costs are divided by' }) by: string = 'day';
+  @Param.id({ description: 'Only runs of this workspace' }) workspace_id?: number;
+  @Param.text({ description: 'Only runs of the workspace with this name' }) workspace_name?: string;
+  @Param.ids({ description: 'Only these clusters' }) cluster_ids?: number[];
+  @Param.ids({ description: 'Only runs that one of these users submitted' }) created_by_ids?: number[];
+  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: `Lines per page, at most ${MAX_PAGE}` })
+  limit: number = 100;
+  @Param.text({
+    maxLength: 256,
+    description: 'The `next` of the page before, sent with the same filters; absent for the first page',
+  })
+  after?: string;
+}
+
+@About('A workspace, cluster or run that a line of costs is about.')
+export class CostSubject {
+  @Field.id({ description: 'Id of the workspace, the cluster or the run' }) id: number;
+  @Field.text({
+    nullable: true,
+    description: 'Its name; for a run that of its configuration; null if the record is no longer there',
+  })
+  name: string | null;
+}
+
+@About('Costs of a day, workspace, cluster, user or run.')
+export class CostLine {
+  @Field.day({ nullable: true, description: 'The day (UTC); null unless costs are divided by days' }) day:
+    | string
+    | null;
+  @Field.object(() => CostSubject, {
+    nullable: true,
+    description: 'The workspace; null unless costs are divided by them',
+  })
+  workspace: CostSubject | null;
+  @Field.object(() => CostSubject, {
+    nullable: true,
+    description: 'The cluster; null unless costs are divided by them',
+  })
+  cluster: CostSubject | null;
+  @Field.object(() => UserRef, {
+    nullable: true,
+    description: 'The user; null unless costs are divided by them, and for runs of the platform itself',
+  })
+  user: UserRef | null;
+  @Field.object(() => CostSubject, { nullable: true, description: 'The run; null unless costs are divided by them' })
+  run: CostSubject | null;
+  @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
+  @Field.object(() => Cost, {
+    nullable: true,
+    description:
+      'The time of nodes that no run held; null unless an administrator asks for days or clusters of the whole tenant',
+  })
+  idle: Cost | null;
+  @Field.object(() => Cost, { nullable: true, description: 'All time of nodes: `runs` and `idle`; null as `idle` is' })
+  nodes: Cost | null;
+}
+
+@About('The costs of the whole period.')
+export class CostTotal {
+  @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
+  @Field.object(() => Cost, {
+    nullable: true,
+    description: 'The time of nodes that no run held; null unless an administrator asks for the whole tenant',
+  })
+  idle: Cost | null;
+  @Field.object(() => Cost, { nullable: true, description: 'All time of nodes: `runs` and `idle`; null as `idle` is' })
+  nodes: Cost | null;
+}
+
+@About('One page of costs, and the sums of the period.')
+export class CostReport {
+  @Field.objects(() => CostLine, { description: 'The lines of the page' }) data: CostLine[];
+  @Field.object(() => CostTotal, { description: 'The sums of the whole period, whatever the page' }) total: CostTotal;
+  @Field.timestamp({ description: 'Until when nodes and runs that have not ended are counted' }) as_of: Date;
+  @Field.text({ nullable: true, description: 'Sent as `after`, it returns the next page; null on the last' })
+  next: string | null;
+}
