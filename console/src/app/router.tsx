@@ -7,7 +7,6 @@ import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
 import { readDataSearch } from '../features/data/data-search';
 import { readNotebooksSearch } from '../features/notebooks/notebooks-search';
-import { readDataSearch } from '../features/data/data-search';
 import { readRunSearch } from '../features/runs/run-search';
 import { readRunsSearch } from '../features/runs/runs-search';
 import { readSqlSearch } from '../features/sql/sql-search';
@@ -115,13 +114,6 @@ const notebook = createRoute({
     }),
   },
   component: lazyRouteComponent(() => import('../features/notebooks/notebook-screen'), 'NotebookScreen'),
-});
-
-const data = createRoute({
-  getParentRoute: () => root,
-  path: '/data',
-  validateSearch: readDataSearch,
-  component: lazyRouteComponent(() => import('../features/data/data-screen'), 'DataScreen'),
 });
 
 const access = createRoute({
