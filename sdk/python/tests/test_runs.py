@@ -56,6 +56,20 @@ def test_follow_resumes_at_the_byte_where_the_connection_broke(run: Run, platfor
     assert offsets == ["0", "9", "9", "17", "21"]
 
 
+def test_a_search_of_a_log_goes_on_until_its_end(run: Run, platform: Platform) -> None:
+    matches = [{"offset": 40, "line": "error: gives up"}, {"offset": 8, "line": "ERROR"}]
+    platform.answers = [
+        httpx.Response(200, json={"matches": matches[:1], "next_offset": 30, "size_bytes": 60}),
+        httpx.Response(200, json={"matches": [], "next_offset": 20, "size_bytes": 60}),
+        httpx.Response(200, json={"matches": matches[1:], "next_offset": None, "size_bytes": 60}),
+    ]
+    assert list(run.search_log("error", "stderr", backward=True)) == matches
+    params = [dict(request.url.params) for request in platform.requests]
+    assert [sent.get("offset") for sent in params] == [None, "30", "20"]
+    assert all(sent["text"] == "error" and sent["direction"] == "backward" for sent in params)
+    assert platform.requests[0].url.path.endswith("/spark/job/7/log/stderr/search")
+
+
 def test_follow_gives_up_on_a_log_that_always_breaks(run: Run, platform: Platform) -> None:
     platform.handler = lambda request: log(0, [], httpx.ReadError("reset"))
     with pytest.raises(Exception, match="The log of job 7 broke off 11 times"):

@@ -59,6 +59,25 @@ describe('Run', () => {
     expect(offsets).toEqual(['0', '10', '10', '18', '22']);
   });
 
+  it('searches a log until its end', async () => {
+    const matches = [
+      { offset: 40, line: 'error: gives up' },
+      { offset: 8, line: 'ERROR' },
+    ];
+    platform.answers = [
+      ok({ matches: matches.slice(0, 1), next_offset: 30, size_bytes: 60 }),
+      ok({ matches: [], next_offset: 20, size_bytes: 60 }),
+      ok({ matches: matches.slice(1), next_offset: null, size_bytes: 60 }),
+    ];
+    const found = [];
+    for await (const match of run.searchLog('error', 'stderr', { backward: true })) found.push(match);
+    expect(found).toEqual(matches);
+    const sent = platform.requests.map(({ url }) => new URL(url));
+    expect(sent.map(({ searchParams }) => searchParams.get('offset'))).toEqual([null, '30', '20']);
+    expect(sent[0]?.pathname).toMatch(/\/spark\/job\/7\/log\/stderr\/search$/);
+    expect(sent[0]?.searchParams.get('direction')).toBe('backward');
+  });
+
   it('gives up on a log that always breaks', async () => {
     platform.handler = () => log(0, [], new TypeError('terminated'));
     const failure = await caught(follow());

@@ -1,7 +1,23 @@
 import { ManagedSparkError, Unreachable } from './errors.ts';
 import { RunFailed } from './failures.ts';
-import { getJob, getJobLog, getJobMetrics, getJobStatus, getRunCost, killJob } from './generated/operations.ts';
-import type { JobLog, JobMetrics, JobRead, JobStatus, JobStatusHistory, RunCost } from './generated/types.ts';
+import {
+  getJob,
+  getJobLog,
+  getJobMetrics,
+  getJobStatus,
+  getRunCost,
+  killJob,
+  searchJobLog,
+} from './generated/operations.ts';
+import type {
+  JobLog,
+  JobMetrics,
+  JobRead,
+  JobStatus,
+  JobStatusHistory,
+  LogMatchRead,
+  RunCost,
+} from './generated/types.ts';
 import { Lines } from './lines.ts';
 import type { Place } from './place.ts';
 import { backoffMs, Deadline, Pauses, sleep, type WaitOptions } from './waiting.ts';
@@ -96,6 +112,22 @@ export class Run {
   async log(name: JobLog = 'stdout', options: { last?: number } = {}): Promise<string> {
     const query = options.last === undefined ? { file_size_bytes: LOG_BYTES } : { last_n_lines: options.last };
     return this.#transport.call(getJobLog, { path: { ...(await this.#path()), log_type: name }, query });
+  }
+
+  /** Yields the lines of a log that have the text, in any letter case, with the byte at which each begins. */
+  async *searchLog(
+    text: string,
+    name: JobLog = 'stdout',
+    options: { backward?: boolean; signal?: AbortSignal } = {},
+  ): AsyncGenerator<LogMatchRead> {
+    const path = { ...(await this.#path()), log_type: name };
+    const direction = options.backward ? 'backward' : 'forward';
+    for (let offset: number | null | undefined; offset !== null;) {
+      const query = { text, direction, ...(offset === undefined ? {} : { offset }) } as const;
+      const found = await this.#transport.call(searchJobLog, { path, query, signal: options.signal });
+      yield* found.matches;
+      offset = found.next_offset;
+    }
   }
 
   /** Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke. */

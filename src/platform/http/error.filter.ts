@@ -35,6 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const { retry_after_seconds: retryAfter } = body.details;
     if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
+    if (status === 416) response.setHeader('Content-Range', `bytes */${String(body.details['size'])}`);
     if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
     if (status === 426) response.setHeader('Upgrade', 'websocket');
     response.removeHeader('Content-Disposition');

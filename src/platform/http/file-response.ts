@@ -21,12 +21,17 @@ export async function sendContent(response: Response, content: FileContent): Pro
 
 /** Sends a part of a log as text. It has a Content-Disposition, because clients would take it for an error without one. */
 export async function sendLog(response: Response, slice: LogSlice): Promise<void> {
-  const { name, stream, sizeBytes, nextOffset } = slice;
+  const { name, stream, range, sizeBytes, nextOffset } = slice;
   response.once('close', () => stream.destroy());
   try {
     if (sizeBytes !== null) await firstByte(stream);
     setFileHeaders(response, name, 'text/plain; charset=utf-8');
     response.setHeader(LOG_OFFSET_HEADER, String(nextOffset));
+    response.setHeader('Accept-Ranges', 'bytes');
+    if (range) {
+      response.status(206);
+      response.setHeader('Content-Range', `bytes ${range.start}-${range.end - 1}/${range.size}`);
+    }
     if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
     // The headers are sent at once, so that the client sees the response before the job logs anything.
     else response.flushHeaders();

@@ -7,6 +7,7 @@ import {
   getRunTimeline,
   getWorkspace,
   killJob,
+  searchJobLog,
 } from 'managed-spark/operations';
 import type { JobRead } from 'managed-spark/types';
 import { api } from '../../api/client';
@@ -96,6 +97,15 @@ export function logSource(key: RunKey, stream: LogStream): LogSource {
       if (length <= 0) return new Uint8Array();
       const response = await send({ offset, file_size_bytes: length }, signal);
       return new Uint8Array(await response.arrayBuffer());
+    },
+    async find({ text, from, direction, signal, onProgress }) {
+      for (let at = from; ;) {
+        const query = { text, direction, offset: at, limit: 1 };
+        const { matches, next_offset: next } = await api.call(searchJobLog, { path, query, signal });
+        const [match] = matches;
+        if (match || next === null) return match?.offset ?? null;
+        onProgress((at = next));
+      }
     },
     async *follow(offset, signal) {
       const { body } = await send({ offset, follow: true }, signal);

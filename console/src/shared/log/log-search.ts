@@ -1,21 +1,11 @@
 import { plainText } from './ansi';
-import { type LogLine, type LogSource, LogWindow } from './log-window';
+import { type LogLine, type LogSearch, type LogSource, LogWindow } from './log-window';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-interface Search {
-  text: string;
-  /** The search begins behind this byte, or before it. */
-  from: number;
-  direction: 'forward' | 'backward';
-  size: number;
-  signal: AbortSignal;
-  /** Called with the byte that the search has reached. */
-  onProgress: (offset: number) => void;
-}
-
 /** Returns the first byte of the next line with the text, in any letter case; null if there is none. It keeps one chunk in memory. */
-export async function findLine(source: LogSource, search: Search): Promise<number | null> {
+export async function findLine(source: LogSource, search: LogSearch): Promise<number | null> {
+  if (source.find) return source.find(search);
   const wanted = search.text.toLowerCase();
   const { direction, size, signal, onProgress } = search;
   let at = search.from;

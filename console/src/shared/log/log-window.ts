@@ -5,6 +5,20 @@ export interface LogSource {
   read: (offset: number, length: number, signal: AbortSignal) => Promise<Uint8Array>;
   /** Yields the bytes behind the offset as they are written, until the log has ended. */
   follow: (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  /** Searches on the server; without it, the page reads the log to search it. */
+  find?: (search: LogSearch) => Promise<number | null>;
+}
+
+/** The next line with a text, in any letter case. */
+export interface LogSearch {
+  text: string;
+  /** The search begins behind this byte, or before it. */
+  from: number;
+  direction: 'forward' | 'backward';
+  size: number;
+  signal: AbortSignal;
+  /** Called with the byte that the search has reached. */
+  onProgress: (offset: number) => void;
 }
 
 export interface LogLine {

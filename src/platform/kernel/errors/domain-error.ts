@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'late'
   | 'too-large'
   | 'unsupported-media'
+  | 'out-of-range'
   | 'head-too-large'
   | 'misdirected'
   | 'upgrade-required'

@@ -37,6 +37,7 @@ const STATUS: Record<ErrorKind, number> = {
   late: 504,
   'too-large': 413,
   'unsupported-media': 415,
+  'out-of-range': 416,
   'head-too-large': 431,
   misdirected: 421,
   'upgrade-required': 426,

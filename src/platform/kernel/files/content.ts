@@ -15,10 +15,20 @@ export type FileContent = { name: string; asError: AsError } &
     | { kind: 'directory'; entries: AsyncIterable<ZipEntry> }
   );
 
+/** Bytes from the first one to before the end. */
+export interface ByteRange {
+  start: number;
+  end: number;
+  /** Size of the whole. */
+  size: number;
+}
+
 /** An opened part of a log. The receiver must send it or close its stream. */
 export interface LogSlice {
   name: string;
   stream: Readable;
+  /** The part that a header Range named; null if none did. */
+  range: ByteRange | null;
   /** Null if the log is followed until its end. */
   sizeBytes: number | null;
   /** Offset in the log at which the next request continues. If the log is followed, the offset at which the response begins. */

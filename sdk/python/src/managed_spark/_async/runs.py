@@ -89,6 +89,20 @@ class AsyncRun:
         response = await self._transport.send(ops.get_job_log, {**self._path, "log_type": name}, query=query)
         return response.content.decode("utf-8", errors="replace")
 
+    async def search_log(
+        self, text: str, name: str = "stdout", *, backward: bool = False
+    ) -> AsyncIterator[types.LogMatchRead]:
+        """Yields the lines of a log that have the text, in any letter case, with the byte at which each begins."""
+        query: Dict[str, Any] = {"text": text, "direction": "backward" if backward else "forward"}
+        path = {**self._path, "log_type": name}
+        while True:
+            found = await self._transport.call(ops.search_job_log, path, query=query)
+            for match in found["matches"]:
+                yield match
+            if found["next_offset"] is None:
+                return
+            query["offset"] = found["next_offset"]
+
     async def follow(self, name: str = "stdout", *, offset: int = 0, timeout: float = DAY) -> AsyncIterator[str]:
         """Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke."""
         deadline = Deadline(timeout, f"Job {self.id}")

@@ -128,7 +128,7 @@ export class NotebookInstancesController {
     @Res() response: Response,
   ): Promise<void> {
     const stream = logType as (typeof OUTPUTS)[number];
-    await sendLog(response, await this.runs.log({ ...scope, kind: NOTEBOOK }, notebookId, stream, query));
+    await sendLog(response, await this.runs.log({ ...scope, kind: NOTEBOOK }, notebookId, { ...query, stream }));
   }
 
   @Operation({

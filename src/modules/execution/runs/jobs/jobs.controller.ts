@@ -1,11 +1,13 @@
 import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
-import { Body, Controller, Query, Res } from '@nestjs/common';
+import { Body, Controller, Headers, Query, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Response } from 'express';
 import type { LogStream } from '../../../../../libs/contracts/agent-protocol';
 import { LOG_STREAMS } from '../../../../../libs/object-storage/log-store';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { byteRange } from '../../../../platform/http/byte-range';
 import { sendLog } from '../../../../platform/http/file-response';
 import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
@@ -20,6 +22,8 @@ import {
   JobSearchQuery,
   JobStatusHistory,
   JobWorkflowDetails,
+  LogSearchQuery,
+  LogSearchResult,
   WorkflowErrorRead,
 } from './dto/job.dto';
 import { JobMetrics } from './dto/job-metrics.dto';
@@ -159,19 +163,51 @@ export class JobsController {
     id: 'getJobLog',
     summary: 'Get a log of a job, while it runs or afterwards',
     description:
-      "Sends a log as text: `stdout`, `stderr`, or `events`, the Spark event log of the job's first application with one JSON object per line, which Spark's History Server can read. The log of a job that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` after the end of the job.",
+      "Sends a log as text: `stdout`, `stderr`, or `events`, the Spark event log of the job's first application with one JSON object per line, which Spark's History Server can read. The log of a job that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. A header `Range: bytes=` with one part is answered with 206 and that part, and with 416 if the log ends before it. Logs are kept for `LOG_RETENTION_DAYS` after the end of the job.",
     tag,
     access: view,
     response: Responses.text,
+    headers: {
+      Range: 'One part of the log, such as `bytes=0-1023` or `bytes=-1024`; it counts if the query names no part',
+    },
   })
   async log(
     @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @WordParam('log_type', LOG_STREAMS.run, 'Which output is sent; events is the event log of Spark') logType: string,
     @Query() query: JobLogQuery,
+    @Headers() { range: header, 'if-range': ifRange }: IncomingHttpHeaders,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.runs.log({ ...scope, kind: JOB }, jobId, logType as LogStream, query));
+    // No answer names a version, so a client that sends If-Range has another one.
+    const range = (size: number) => (ifRange === undefined ? byteRange(header, size) : null);
+    const part = { ...query, stream: logType as LogStream, range };
+    await sendLog(response, await this.runs.log({ ...scope, kind: JOB }, jobId, part));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/log/{log_type}/search`,
+    id: 'searchJobLog',
+    summary: 'Find the lines of a log that have a text',
+    description:
+      'An extension of this platform. Returns the lines that have the text, with their places in the log, so that `getJobLog` can show what is around them. One request searches 64 MiB for about a second at most: while `next_offset` is not null, another one with it as `offset` goes on. A line of more than 8 KiB is searched in parts. Status 429 means that too many logs are being searched.',
+    tag,
+    access: view,
+    response: Responses.one(LogSearchResult),
+    errors: [429],
+  })
+  async searchLog(
+    @InWorkspace() scope: WorkspaceScope,
+    @IdParam('job_id') jobId: number,
+    @WordParam('log_type', LOG_STREAMS.run, 'Which output is searched') logType: string,
+    @Query() query: LogSearchQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<LogSearchResult> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const search = { ...query, stream: logType as LogStream, signal: gone.signal };
+    return this.runs.searchLog({ ...scope, kind: JOB }, jobId, search);
   }
 
   @Operation({

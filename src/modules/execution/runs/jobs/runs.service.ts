@@ -3,7 +3,7 @@ import type { LogStream } from '../../../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { correlationId } from '../../../../platform/kernel/context/request-context';
 import { conflict, invalid, notFound } from '../../../../platform/kernel/errors/domain-error';
-import type { LogSlice } from '../../../../platform/kernel/files/content';
+import type { ByteRange, LogSlice } from '../../../../platform/kernel/files/content';
 import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
 import type { Tx } from '../../../../platform/kernel/persistence/sql';
@@ -14,7 +14,7 @@ import { checkConf, ClusterSlotsService, GIVES_SLOTS, type LockedCluster } from 
 import { DependencyRepositoriesService, LogsService } from '../../../infrastructure/storage';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { notAssociated, WorkspacesService } from '../../workspaces';
-import type { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
+import type { JobLogQuery, JobWorkflow, LogSearchQuery, LogSearchResult, WorkflowErrorRead } from './dto/job.dto';
 import type { Run } from './entities/run.entity';
 import { assertReachable } from './file-reference';
 import { shownLanguage } from './job-types';
@@ -165,11 +165,19 @@ export class RunsService {
     return startWorkflow(tx, STOP_ALL_RUNS, subject, scope.userId);
   }
 
-  async log(scope: KindScope, runId: number, stream: LogStream, query: JobLogQuery): Promise<LogSlice> {
+  /** @param range finds the part of the log that the request names; it is ignored if the query names one */
+  async log(
+    scope: KindScope,
+    runId: number,
+    { stream, range, ...query }: JobLogQuery & { stream: LogStream; range?: (size: number) => ByteRange | null },
+  ): Promise<LogSlice> {
     const run = await this.get(scope, runId);
     const log = { kind: 'run' as const, id: run.run_id, stream };
     const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
-    if (!query.follow) return this.logs.open(log, { lastLines, firstBytes, offset });
+    if (!query.follow) {
+      const isWhole = lastLines === undefined && firstBytes === undefined && offset === undefined;
+      return this.logs.open(log, { lastLines, firstBytes, offset, ...(isWhole && range ? { range } : {}) });
+    }
     if (firstBytes !== undefined) {
       throw invalid(
         `${scope.kind.run.code}.LOG_PART`,
@@ -177,6 +185,23 @@ export class RunsService {
       );
     }
     return this.logs.follow(log, { lastLines, offset }, () => this.repository.hasEnded(run.run_id));
+  }
+
+  async searchLog(
+    scope: KindScope,
+    runId: number,
+    { stream, signal, ...query }: LogSearchQuery & { stream: LogStream; signal: AbortSignal },
+  ): Promise<LogSearchResult> {
+    const run = await this.get(scope, runId);
+    const log = { kind: 'run' as const, id: run.run_id, stream };
+    const { text, direction = 'forward', offset: from = null, limit } = query;
+    const { matches, next, size } = await this.logs.search(
+      scope.tenantId,
+      log,
+      { text, direction, from, limit },
+      signal,
+    );
+    return { matches, next_offset: next, size_bytes: size };
   }
 
   async workflowErrors(scope: KindScope, runId: number, page: PageRequest): Promise<Page<WorkflowErrorRead>> {

@@ -1,3 +1,4 @@
+import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
@@ -70,6 +71,44 @@ export class JobLogQuery {
       'true streams the log until the job has ended; to resume after a disconnect, send x-log-offset plus the bytes received as offset',
   })
   follow: boolean = false;
+}
+
+const SEARCH_DIRECTIONS = nameEnum('SearchDirection', ['forward', 'backward'], 'Towards which end a log is searched.');
+
+export class LogSearchQuery {
+  @Field.text({
+    minLength: 1,
+    maxLength: 200,
+    description: 'The text, which is no pattern; letters match in either case',
+  })
+  text: string;
+  @Param.oneOf(SEARCH_DIRECTIONS, { description: 'backward finds the last lines first; forward if it is absent' })
+  direction?: 'forward' | 'backward';
+  @Param.int64({
+    min: 0,
+    description:
+      'The search begins at this byte, which begins a line; backward, it begins before the byte. To go on, send next_offset of the last response',
+  })
+  offset?: number;
+  @Param.int32({ min: 1, max: 1000, default: 100, description: 'Largest number of lines that are returned' })
+  limit: number = 100;
+}
+
+@About('A line of a log that has the text.')
+export class LogMatchRead {
+  @Field.int64({ description: 'Number of the first byte of the line in the log' }) offset: number;
+  @Field.text({ description: 'The line, without colours; of a long one the part with the text' }) line: string;
+}
+
+@About('Lines of a log that have the text, in the order in which they were searched for.')
+export class LogSearchResult {
+  @Field.objects(() => LogMatchRead, { description: 'At most `limit`' }) matches: LogMatchRead[];
+  @Field.int64({
+    nullable: true,
+    description: 'Where the next search goes on; null if the log was searched to its end',
+  })
+  next_offset: number | null;
+  @Field.int64({ description: 'Bytes that the log had when it was searched' }) size_bytes: number;
 }
 
 @About('The new job. Ids are decimal texts.')

@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { LogStore } from '../../libs/object-storage/log-store';
+import { type Caller, People } from './harness/people';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { wholeApi } from './harness/test-api';
+
+const LOG = 'reads the invoices\n\u001b[31mERROR\u001b[0m: no such table\nreads the orders\nerror: gives up\n';
+
+// Real: the whole API, PostgreSQL and the log store of a folder.
+describe('the log of a run', () => {
+  const api = wholeApi();
+  const people = new People(api);
+  let tenancy: Tenancy;
+  let caller: Caller;
+  let path: string;
+
+  beforeAll(async () => {
+    // Test files share the folder of the logs, and each has a database that would begin with the same ids.
+    await api.database.query(`ALTER TABLE runs ALTER COLUMN run_id RESTART WITH ${randomInt(1e6, 1e9)}`);
+    tenancy = await makeTenancy(api.database.manager, 'logs');
+    caller = await people.as(tenancy.userId, tenancy.tenantId);
+    const { body } = await caller.call('POST', `/workspace/${tenancy.workspaceId}/spark/job`, {
+      job_conf_id: tenancy.jobConfId,
+    });
+    const store = api.app.get(LogStore, { strict: false });
+    await store.write({ kind: 'run', id: Number(body.job_id), stream: 'stdout' }, 0, Buffer.from(LOG));
+    path = `/workspace/${tenancy.workspaceId}/spark/job/${body.job_id}/log/stdout`;
+  });
+
+  const get = async (headers: Record<string, string> = {}, query = '') => {
+    const response = await fetch(api.urlOf(`${path}${query}`), {
+      headers: { authorization: `Bearer ${caller.token}`, ...headers },
+    });
+    const range = response.headers.get('content-range');
+    return { status: response.status, range, text: await response.text(), headers: response.headers };
+  };
+  const search = async (query: Record<string, string>) => {
+    const { status, body } = await caller.call('GET', `${path}/search?${new URLSearchParams(query).toString()}`);
+    return { status, body };
+  };
+
+  it('is sent in the part that a header Range names', async () => {
+    const size = Buffer.byteLength(LOG);
+    expect(await get({ range: 'bytes=0-4' })).toMatchObject({ status: 206, range: `bytes 0-4/${size}`, text: 'reads' });
+    const end = await get({ range: 'bytes=-9' });
+    expect(end).toMatchObject({ status: 206, range: `bytes ${size - 9}-${size - 1}/${size}`, text: 'gives up\n' });
+    expect(end.headers.get('content-length')).toBe('9');
+    expect(end.headers.get('x-log-offset')).toBe(String(size));
+  });
+
+  it('is refused with 416 where it has no bytes, with its size', async () => {
+    const size = Buffer.byteLength(LOG);
+    const refused = await get({ range: `bytes=${size}-` });
+    expect(refused).toMatchObject({ status: 416, range: `bytes */${size}` });
+    expect(JSON.parse(refused.text)).toMatchObject({ error_code: 'REQUEST.RANGE', details: { size } });
+  });
+
+  it.each([
+    ['several parts', { range: 'bytes=0-1,3-4' }, ''],
+    ['a condition', { range: 'bytes=0-4', 'if-range': '"1"' }, ''],
+    ['a part in the query', { range: 'bytes=0-4' }, '?offset=0'],
+  ])('is sent whole if the header cannot count because of %s', async (_why, headers, query) => {
+    expect(await get(headers as Record<string, string>, query)).toMatchObject({ status: 200, range: null, text: LOG });
+  });
+
+  it('is searched for lines with a text', async () => {
+    const lines = LOG.split('\n');
+    const places = [0, 1, 2, 3].map((line) => Buffer.byteLength(lines.slice(0, line).join('\n')) + (line ? 1 : 0));
+    expect(await search({ text: 'ERROR:' })).toEqual({
+      status: 200,
+      body: {
+        matches: [
+          { offset: places[1], line: 'ERROR: no such table' },
+          { offset: places[3], line: 'error: gives up' },
+        ],
+        next_offset: null,
+        size_bytes: Buffer.byteLength(LOG),
+      },
+    });
+    const first = await search({ text: 'reads', direction: 'backward', limit: '1' });
+    expect(first.body.matches).toEqual([{ offset: places[2], line: 'reads the orders' }]);
+    const { body } = await search({ text: 'reads', direction: 'backward', offset: String(first.body.next_offset) });
+    expect(body).toMatchObject({ matches: [{ offset: 0 }], next_offset: null });
+  });
+
+  it('is empty for a search if it was never written', async () => {
+    const { body } = await caller.call('GET', `${path.replace('stdout', 'stderr')}/search?text=x`);
+    expect(body).toEqual({ matches: [], next_offset: null, size_bytes: 0 });
+  });
+});
