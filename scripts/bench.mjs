@@ -12,6 +12,7 @@ import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs
 import { ClusterSizes, NODES } from './bench/cluster-sizes.mjs';
 import { measureConsole } from './bench/console.mjs';
 import { measureFollow } from './bench/follow.mjs';
+import { measureEvents } from './bench/events.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { measureInteractive } from './bench/interactive.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
@@ -47,7 +48,7 @@ const OF_NODES = ['agent', 'growth', 'restart'];
 /** Measurements of JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
 /** Measurements that need no platform, or platforms of their own. */
-const ALONE = ['autoscaler', 'recovery', 'start', 'sweep'];
+const ALONE = ['autoscaler', 'events', 'recovery', 'start', 'sweep'];
 /** Pause between two rounds, so that work that the last one still ends does not slow the next one. */
 const PAUSE_MS = 1_000;
 const WORKER_MEMORY = '15g';
@@ -99,6 +100,7 @@ class Bench {
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
     if (this.only.includes('start')) results.push(...(await measureStart({ ...this, runtime })));
+    if (this.only.includes('events')) results.push(...(await measureEvents({ ...this, runtime })));
     if (this.only.some((name) => !ALONE.includes(name)))
       results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
     if (this.only.includes('recovery')) {
