@@ -1,4 +1,4 @@
-import { autocompletion, closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion } from '@codemirror/autocomplete';
 import { sql } from '@codemirror/lang-sql';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
@@ -38,14 +38,20 @@ export function SqlEditor({ handle, initial, onChange, onRun }: SqlEditorProps):
   }, [onChange, onRun]);
   useEffect(() => {
     if (!place.current) return undefined;
+    const run = (view: EditorView, all: boolean) => {
+      // Suggestions would cover the text while its statements run.
+      closeCompletion(view);
+      calls.current.onRun(all);
+      return true;
+    };
     const state = EditorState.create({
       doc: first.current,
       extensions: [
         // Before the keys of the base, where Mod-Enter begins a line.
         Prec.highest(
           keymap.of([
-            { key: 'Mod-Enter', run: () => (calls.current.onRun(false), true) },
-            { key: 'Mod-Shift-Enter', run: () => (calls.current.onRun(true), true) },
+            { key: 'Mod-Enter', run: (view) => run(view, false) },
+            { key: 'Mod-Shift-Enter', run: (view) => run(view, true) },
           ]),
         ),
         editorBase(sqlTexts.editor),

@@ -31,6 +31,9 @@ import { SqlStorage } from './sql-storage';
 import { readSqlSearch, type SqlSearch } from './sql-search';
 import styles from './sql-screen.module.css';
 
+/** Characters of a message that the history keeps. */
+const MAX_KEPT_MESSAGE = 2_000;
+
 const SqlEditor = lazy(() => import('./sql-editor').then(({ SqlEditor: component }) => ({ default: component })));
 
 export function SqlScreen(): ReactNode {
@@ -239,8 +242,11 @@ function useKept({ storage, query, executions }: Kept): void {
   }, [storage, query, executions]);
 }
 
-function keptOf({ text, from, state, startedAt, tookMs, handle }: Execution): KeptExecution {
-  return { text, from, state, startedAt, tookMs, handle };
+/** A request that is lost, as when the page is left, says nothing of its statement, which is looked at again later. */
+function keptOf({ text, from, state, startedAt, tookMs, problem, error, handle }: Execution): KeptExecution {
+  const isLost = error !== null && handle !== null;
+  const short = problem && { ...problem, whole: problem.whole.slice(0, MAX_KEPT_MESSAGE) };
+  return { text, from, state: isLost ? 'running' : state, startedAt, tookMs, problem: short, handle };
 }
 
 /** Marks the places of failures in the text, as long as it still is where the statement was. */

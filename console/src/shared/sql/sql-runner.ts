@@ -39,7 +39,7 @@ export interface RunnerState {
 }
 
 /** The part of an execution that is kept, so that it can be found again. */
-export type KeptExecution = Pick<Execution, 'text' | 'from' | 'state' | 'startedAt' | 'tookMs' | 'handle'>;
+export type KeptExecution = Pick<Execution, 'text' | 'from' | 'state' | 'startedAt' | 'tookMs' | 'problem' | 'handle'>;
 
 /** Keeps the handle of a session, so that its temporary views are there when the page is loaded again. */
 export interface SessionStore {
