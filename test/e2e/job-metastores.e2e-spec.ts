@@ -115,7 +115,10 @@ describe('jobs of a cluster with a Hive catalog', () => {
     const place = `workspace_id=${desk.workspaceId}`;
     const view = `&schema_name=shop&table_name=platform_sql`;
     expect(await admin.get(`/metastore/${catalogId}/columns?${place}${view}`)).toEqual([
-      { name: 'one', type_text: 'int', type_name: 'INT', position: 0, type: 'column' },
+      {
+        ...{ name: 'one', type_text: 'int', type_name: 'INT', position: 0, type: 'column' },
+        ...{ comment: null, nullable: false },
+      },
     ]);
     const ddl = await admin.get(`/metastore/${catalogId}/table_ddl?${place}&cached_tables=shop.platform_sql`);
     expect(ddl).toEqual([{ 'shop.platform_sql': expect.stringMatching(/^CREATE VIEW .*SELECT 1 AS one/s) as string }]);

@@ -211,9 +211,11 @@ describe('costs', () => {
     it.each(['day', 'workspace', 'run'])('are read on page by page by %s', async (by) => {
       const whole = await report(`&by=${by}`);
       const first = await report(`&by=${by}&limit=1`);
-      const second = await report(`&by=${by}&limit=1&after=${first.next}`);
+      const second = await report(`&by=${by}&limit=1&after=${first.result_set.next}`);
       expect([...first.data, ...second.data]).toEqual(whole.data);
-      expect([whole.next, second.next]).toEqual([null, null]);
+      expect(first.result_set).toMatchObject({ limit: 1, total_objects: 1, total_is_lower_bound: true });
+      expect(second.result_set).toEqual({ limit: 1, total_objects: null, total_is_lower_bound: false, next: null });
+      expect(whole.result_set).toMatchObject({ total_objects: 2, total_is_lower_bound: false, next: null });
       expect(second.total).toEqual(whole.total);
     });
 
@@ -233,6 +235,10 @@ describe('costs', () => {
         const seen = await report(`&by=${by}`, member);
         expect(seen.data.map(hours)).toEqual([[0.5, null, null]]);
         expect(hours(seen.total)).toEqual([0.5, null, null]);
+      }
+      for (const by of ['day', 'run']) {
+        const named = await report(`&by=${by}&workspace_id=${other}`, member);
+        expect([named.data.map(hours), hours(named.total)]).toEqual([[[0.5, null, null]], [0.5, null, null]]);
       }
       const named = await report(`&by=run&workspace_id=${other}`);
       expect([named.data.map(hours), hours(named.total)]).toEqual([[[0.5, null, null]], [0.5, null, null]]);

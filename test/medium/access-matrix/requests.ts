@@ -105,6 +105,8 @@ const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
   ...['encryption_type_id', 'network_project_id', 'correlation_id', 'last_event_id'],
+  // It is compared with the revision of the notebook that the address names.
+  'revision_id',
 ];
 
 /** Returns the ids in the operation's request that these tables do not explain. */
@@ -180,6 +182,7 @@ const MORE: Record<string, Record<string, unknown>> = {
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   // A stream has no end, so this one is refused; test/attacks/events looks at what is in it.
   streamEvents: { last_event_id: 'none' },
+  listCosts: { from: BILLED_ON, until: BILLED_ON },
   login: { username: LOGIN_NAME, password: PASSWORD },
   ...Object.fromEntries(
     [

@@ -182,15 +182,17 @@ class Report {
   shared(): { shares: string; conditions: (alias: string, user?: string) => string } {
     const { tenantId, userId, everyone, workspaceId, clusterIds, createdByIds } = this.scope;
     const tenant = this.add(tenantId);
-    const visible = everyone ? null : workspacesSharedWith(`${this.add(userId)}::bigint`, tenant);
     const workspace = workspaceId === null ? null : this.add(workspaceId);
+    // A parameter that no statement names would be refused.
+    const isOpen = everyone || workspace !== null;
+    const visible = isOpen ? null : workspacesSharedWith(`${this.add(userId)}::bigint`, tenant);
     const clusters = clusterIds && this.add(clusterIds);
     const users = createdByIds && this.add(createdByIds);
     const conditions = (alias: string, user = 'user_id') =>
       [
         ofTenant(alias, tenant),
         workspace && `${alias}.workspace_id = ${workspace}`,
-        !workspace && visible && `(${alias}.workspace_id IN (${visible})) IS TRUE`,
+        visible && `(${alias}.workspace_id IN (${visible})) IS TRUE`,
         clusters && `${alias}.cluster_id = ANY(${clusters}::bigint[])`,
         users && `${alias}.${user} = ANY(${users}::bigint[])`,
       ]

@@ -41,7 +41,13 @@ export class CostReportsService {
       data: page.map((row) => this.lineOf(part, row)),
       total: this.totalOf(await this.repository.total(scope, period, this.prices)),
       as_of: at,
-      next: last === undefined ? null : encodeCostPosition(part, last),
+      result_set: {
+        limit,
+        // The list is not counted: a first page says if there are more than its lines.
+        total_objects: after ? null : page.length,
+        total_is_lower_bound: !after && last !== undefined,
+        next: last === undefined ? null : encodeCostPosition(part, last),
+      },
     };
   }
 

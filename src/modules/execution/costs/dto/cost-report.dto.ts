@@ -1,6 +1,6 @@
 import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
-import { MAX_PAGE } from '../../../../platform/kernel/dto/page';
+import { KeysetQuery, KeysetResultSet } from '../../../../platform/kernel/dto/keyset-page';
 import { UserRef } from '../../../../platform/kernel/dto/response-fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
 import { Cost } from './cost.dto';
@@ -13,7 +13,7 @@ export const COST_PARTS = nameEnum(
 );
 export type CostPart = (typeof COST_PARTS)[number];
 
-export class CostQuery {
+export class CostQuery extends KeysetQuery {
   @Param.day({ optional: false, description: 'First day (UTC)' }) from: string;
   @Param.day({ optional: false, description: 'Last day (UTC), included; at most 366 days' }) until: string;
   @Param.oneOf(COST_PARTS, { default: 'day', description: 'What the costs are divided by' }) by: string = 'day';
@@ -21,13 +21,6 @@ export class CostQuery {
   @Param.text({ description: 'Only runs of the workspace with this name' }) workspace_name?: string;
   @Param.ids({ description: 'Only these clusters' }) cluster_ids?: number[];
   @Param.ids({ description: 'Only runs that one of these users submitted' }) created_by_ids?: number[];
-  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: `Lines per page, at most ${MAX_PAGE}` })
-  limit: number = 100;
-  @Param.text({
-    maxLength: 256,
-    description: 'The `next` of the page before, sent with the same filters; absent for the first page',
-  })
-  after?: string;
 }
 
 @About('A workspace, cluster or run that a line of costs is about.')
@@ -90,6 +83,5 @@ export class CostReport {
   @Field.objects(() => CostLine, { description: 'The lines of the page' }) data: CostLine[];
   @Field.object(() => CostTotal, { description: 'The sums of the whole period, whatever the page' }) total: CostTotal;
   @Field.timestamp({ description: 'Until when nodes and runs that have not ended are counted' }) as_of: Date;
-  @Field.text({ nullable: true, description: 'Sent as `after`, it returns the next page; null on the last' })
-  next: string | null;
+  @Field.object(() => KeysetResultSet) result_set: KeysetResultSet;
 }
