@@ -11,5 +11,6 @@ export abstract class StateHistoryColumns {
   @Col.time() start_time: Date;
   @Col.time({ default: 'infinity' }) end_time: Moment;
   /** The transaction that committed the entry, by which streams of events find what they have not sent; null in entries of earlier releases. */
-  @Col.bigint({ nullable: true, default: () => '((pg_current_xact_id())::text)::bigint' }) xact_id: number | null;
+  // TypeORM compares defaults without their casts, which the schema has to text and to bigint.
+  @Col.bigint({ nullable: true, default: () => '((pg_current_xact_id()))' }) xact_id: number | null;
 }
