@@ -166,7 +166,10 @@ export class WorkerWatch {
       );
       this.fence();
     }
+    const at = performance.now();
     this.ownId = await registerWorker(session, { hostname: hostname(), pid: process.pid });
+    // Without this, the loss of the former session would fence the new registration.
+    this.heldAt = at;
     this.worker.setId(this.ownId);
     this.isFenced = false;
     this.logger.info({ worker_id: this.ownId }, 'Registered as a worker');
