@@ -1,4 +1,5 @@
 import { eventually } from '../harness/eventually';
+import { suspend } from '../harness/suspend';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { createCluster, describeEstate, type Estate, startCluster } from '../e2e/harness/estate';
 import { PlatformUnderTest } from '../e2e/harness/platform';
@@ -81,7 +82,7 @@ describe('an attack on what clients call', () => {
   it('marks no node as lost while the API of agents is frozen, and still detects a silent node', async () => {
     const [absent, silent] = [await runningCluster('platform-absent'), await runningCluster('node-silent')];
     const { token: nodeToken } = await nodeOf(platform!, silent);
-    const resume = platform!.haltAgentsApi();
+    const resume = await platform!.haltAgentsApi();
     try {
       const isLong = async () => (await silenceOf(absent)) > ATTACK_MS;
       await eventually(isLong, { timeoutMs: 120_000, what: 'a long silence' });
@@ -89,7 +90,7 @@ describe('an attack on what clients call', () => {
       resume();
     }
     const { agents, supervisors } = processesOfNode(platform!, nodeToken);
-    for (const pid of [...supervisors, ...agents]) process.kill(pid, 'SIGSTOP');
+    await Promise.all([...supervisors, ...agents].map(suspend));
     try {
       await eventually(async () => (await silenceOf(absent)) < LEASE_MS / 2, { what: 'a sign of life' });
       const isLost = async () => (await status(silent)) === 'ERROR';

@@ -102,7 +102,7 @@ describe('Redis wiped with work queued', () => {
 describe('Redis away', () => {
   it.each([
     ['ended', () => redis.kill(), () => redis.start()],
-    ['halted', async () => redis.halt(), async () => redis.resume()],
+    ['halted', () => redis.halt(), async () => redis.resume()],
   ])(
     '%s: a start is accepted and executed when Redis is back; the health check names Redis',
     async (_how, end, back) => {

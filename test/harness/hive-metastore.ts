@@ -26,6 +26,7 @@ import { eventually } from './eventually';
 import { freePort } from './free-port';
 import type { KerberosRealm } from './kerberos-realm';
 import { preparedRuntime } from './prepared-runtime';
+import { suspend } from './suspend';
 
 const STARTS_WITHIN_MS = 180_000;
 
@@ -146,8 +147,8 @@ export class HiveMetastore {
   }
 
   /** The server keeps its port and its connections, but does not respond until {@link resume}. */
-  halt(): void {
-    this.child.kill('SIGSTOP');
+  halt(): Promise<void> {
+    return suspend(this.child.pid);
   }
 
   resume(): void {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 import { preparedRuntime } from './prepared-runtime';
+import { suspend } from './suspend';
 
 const STARTS_WITHIN_MS = 180_000;
 const OUTPUT_KEPT = 10_000;
@@ -79,8 +80,8 @@ export class KerberosRealm {
   }
 
   /** The KDC keeps its port, but does not respond until {@link resume}. */
-  halt(): void {
-    this.child.kill('SIGSTOP');
+  halt(): Promise<void> {
+    return suspend(this.child.pid);
   }
 
   resume(): void {

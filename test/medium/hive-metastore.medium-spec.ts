@@ -165,7 +165,7 @@ describe('a Hive metastore', () => {
     const hurried = clientAt(metastore.port, 500);
     // On a busy machine, a response may take longer.
     expect(await eventually(() => hurried.listSchemas(null, never), { timeoutMs: 30_000 })).not.toEqual([]);
-    metastore.halt();
+    await metastore.halt();
     try {
       const calls = Array.from({ length: 5 }, () => hurried.listSchemas(null, never));
       for (const call of calls) await expect(call).rejects.toMatchObject({ fault: 'timeout' });

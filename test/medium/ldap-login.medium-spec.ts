@@ -542,7 +542,7 @@ describe('logins by LDAP', () => {
 
     it('is waited for only until the timeout', async () => {
       await withApi({ ...ldap.environment, LDAP_TIMEOUT_MS: '500' }, async (at) => {
-        ldap.halt();
+        await ldap.halt();
         try {
           await expectUnavailable(at, /does not answer/);
         } finally {

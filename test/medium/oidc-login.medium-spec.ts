@@ -228,7 +228,7 @@ describe('logins by the password grant (AAD)', () => {
 
   it('waits for the provider only until the timeout', async () => {
     await fixture.withApi(fixture.hurried('AAD'), async (at) => {
-      fixture.oidc.halt();
+      await fixture.oidc.halt();
       try {
         const { status, body } = await login('jane', undefined, at);
         expect([status, body.error]).toEqual([503, expect.stringContaining('does not answer in time')]);
@@ -369,7 +369,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
   it('fails if the provider does not answer before the timeout', async () => {
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.withApi(fixture.hurried('AZURE_SSO'), async (at) => {
-      fixture.oidc.halt();
+      await fixture.oidc.halt();
       try {
         const { status, body } = await reclaimWorker(query, at);
         expect([status, body.error]).toEqual([503, expect.stringContaining('does not answer in time')]);

@@ -129,7 +129,7 @@ describe('a Hive metastore with Kerberos', () => {
 
   it('does not wait for a KDC that does not respond', async () => {
     const server = await metastore('authentication');
-    realm.halt();
+    await realm.halt();
     ends.push(() => realm.resume());
     await expect(schemas(clientOf(server, { callMs: 20_000 }))).rejects.toMatchObject({
       fault: expect.stringMatching(/unreachable|timeout/),

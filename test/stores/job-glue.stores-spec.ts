@@ -64,7 +64,9 @@ describe('jobs of a cluster with AWS Glue', () => {
     const { Table: table } = await glue.send(new GetTableCommand({ DatabaseName: name, Name: 'numbers' }));
     expect(table?.Parameters).toMatchObject({ table_type: 'ICEBERG' });
     // The secrets to redact are stored next to the logs, out of the job's reach, as long as the logs.
-    const holding = new Set(node.filesWith(SECRET).map((path) => basename(path)));
-    expect(holding).toEqual(new Set(['secret-values.json']));
+    expect(node.filesWith(SECRET).map((path) => basename(path))).toContain('secret-values.json');
+    // The logs of a run are masked when they are read. A line in another file says where the secret came from.
+    const isGuarded = (line: string) => /^[^:]*\/runs\/\d+\/(secret-values\.json|stdout|stderr): /.test(line);
+    expect(node.linesWith(SECRET).filter((line) => !isGuarded(line))).toEqual([]);
   });
 });

@@ -22,6 +22,7 @@ import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-dri
 import { PROBE_PREFIX } from '../../../libs/node-agent/confinement';
 import { eventually } from '../../harness/eventually';
 import { freePort } from '../../harness/free-port';
+import { suspend } from '../../harness/suspend';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 import { ApiClient, type Json } from './api-client';
 
@@ -247,10 +248,10 @@ export class PlatformUnderTest extends Platform {
   }
 
   /** Freezes the API of agents until the returned function is called. */
-  haltAgentsApi(): () => void {
+  async haltAgentsApi(): Promise<() => void> {
     const pid = this.agents?.pid;
     if (pid === undefined) throw new Error('There is no API of agents');
-    process.kill(pid, 'SIGSTOP');
+    await suspend(pid);
     return () => process.kill(pid, 'SIGCONT');
   }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { eventually } from '../../harness/eventually';
 import { freePort } from '../../harness/free-port';
+import { suspend } from '../../harness/suspend';
 
 /** A Redis that one test file may stop, freeze and restart, always on the same port and without its data. */
 export class PrivateRedis {
@@ -45,8 +46,8 @@ export class PrivateRedis {
   }
 
   /** Freezes the server: it keeps its connections and answers nothing until {@link resume}. */
-  halt(): void {
-    this.child?.kill('SIGSTOP');
+  halt(): Promise<void> {
+    return suspend(this.child?.pid);
   }
 
   resume(): void {

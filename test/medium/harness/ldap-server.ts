@@ -72,8 +72,8 @@ export class LdapServer {
     return this.process.stop();
   }
 
-  halt(): void {
-    this.process.halt();
+  halt(): Promise<void> {
+    return this.process.halt();
   }
 
   resume(): void {

@@ -81,8 +81,8 @@ export class OidcServer {
     return this.process.stop();
   }
 
-  halt(): void {
-    this.process.halt();
+  halt(): Promise<void> {
+    return this.process.halt();
   }
 
   resume(): void {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { suspend } from '../../harness/suspend';
 
 const STARTS_WITHIN_MS = 180_000;
 
@@ -38,8 +39,8 @@ export class ServerProcess {
   }
 
   /** The server keeps its port and its connections, but does not respond until {@link resume}. */
-  halt(): void {
-    this.child.kill('SIGSTOP');
+  halt(): Promise<void> {
+    return suspend(this.child.pid);
   }
 
   resume(): void {
