@@ -1,11 +1,11 @@
-import 'uplot/dist/uPlot.min.css';
 import { SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { NodeMetrics } from 'managed-spark/types';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import uPlot from 'uplot';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import type uPlot from 'uplot';
 import { clusterTexts } from '../../shared/cluster-texts';
 import { EmptyState } from '../../shared/empty-state';
+import { type Ink, MAX_LINES, Plot, type PlotOptions } from '../../shared/plot';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { number } from '../../shared/texts';
 import styles from './cluster-load.module.css';
@@ -17,9 +17,6 @@ const t = clusterTexts.load;
 const RESOURCES = { cores: 1, memory_mb: 1024, disk_mb: 1024, slots: 1 } as const;
 type Resource = keyof typeof RESOURCES;
 
-/** More lines could not be told apart. */
-const MAX_LINES = 8;
-const DASHES = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
 const HEIGHT = 170;
 
 /** The cores, memory, disk and slots that the nodes of a cluster use, over time. */
@@ -48,7 +45,7 @@ export function ClusterLoad({ clusterId }: { clusterId: number }): ReactNode {
             <section key={resource} className={styles['card']}>
               <h2 className={styles['title']}>{t[resource]}</h2>
               <span className={styles['now']}>{nowText(nodes, resource)}</span>
-              <Plot nodes={shown} resource={resource} />
+              <Lines nodes={shown} resource={resource} />
             </section>
           ))}
         </div>
@@ -67,29 +64,10 @@ function nowText(nodes: readonly NodeMetrics[], resource: Resource): string {
   return t.of(sum(used), sum(last.map((use) => (use.used + use.free) / RESOURCES[resource])));
 }
 
-function Plot({ nodes, resource }: { nodes: readonly NodeMetrics[]; resource: Resource }): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = place.current;
-    if (!element) return undefined;
-    const data = dataOf(nodes, resource);
-    const draw = () => new uPlot(optionsOf(nodes, resource, element), data, element);
-    let plot = draw();
-    const sizes = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
-    sizes.observe(element);
-    // The colours of a canvas do not follow the scheme of the page.
-    const schemes = new MutationObserver(() => {
-      plot.destroy();
-      plot = draw();
-    });
-    schemes.observe(document.documentElement, { attributeFilter: ['data-mantine-color-scheme'] });
-    return () => {
-      sizes.disconnect();
-      schemes.disconnect();
-      plot.destroy();
-    };
-  }, [nodes, resource]);
-  return <div ref={place} className={styles['plot']} role="img" aria-label={t.chart(t[resource], nodes.length)} />;
+function Lines({ nodes, resource }: { nodes: readonly NodeMetrics[]; resource: Resource }): ReactNode {
+  const data = useMemo(() => dataOf(nodes, resource), [nodes, resource]);
+  const options = useCallback((ink: Ink) => optionsOf(nodes, resource, ink), [nodes, resource]);
+  return <Plot label={t.chart(t[resource], nodes.length)} data={data} options={options} height={HEIGHT} />;
 }
 
 /** Returns the times at which some node reported, and what each node used then. */
@@ -104,44 +82,20 @@ function dataOf(nodes: readonly NodeMetrics[], resource: Resource): uPlot.Aligne
   return [times.map((time) => time / 1000), ...lines];
 }
 
-function optionsOf(nodes: readonly NodeMetrics[], resource: Resource, element: Element): uPlot.Options {
-  const colour = (name: string) => resolved(element, name);
-  const axis: uPlot.Axis = {
-    stroke: colour('--ink-faint'),
-    grid: { stroke: colour('--line'), width: 1 },
-    ticks: { stroke: colour('--line'), width: 1 },
-    font: `11px ${getComputedStyle(element).fontFamily}`,
-  };
+function optionsOf(nodes: readonly NodeMetrics[], resource: Resource, ink: Ink): PlotOptions {
   const all = Math.max(
     ...nodes.flatMap(({ points }) =>
       points.map((point) => (point[resource].used + point[resource].free) / RESOURCES[resource]),
     ),
   );
   return {
-    width: element.clientWidth,
-    height: HEIGHT,
     legend: { show: nodes.length > 1 },
     // The whole of what a node has is the top, so that a look says how full it is.
     scales: { y: { range: [0, all] } },
-    axes: [axis, { ...axis, size: 46 }],
+    axes: [ink.axis, { ...ink.axis, size: 46 }],
     series: [
       {},
-      ...nodes.map(({ node_number: name }, index) => ({
-        label: t.node(name),
-        stroke: colour(`--chart-${index + 1}`),
-        width: 2,
-        dash: DASHES[index % DASHES.length] ?? [],
-      })),
+      ...nodes.map(({ node_number: name }, index) => ({ label: t.node(name), width: 2, ...ink.line(index) })),
     ],
   };
-}
-
-/** Returns a colour as a canvas takes it. */
-function resolved(element: Element, name: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
 }
