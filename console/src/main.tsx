@@ -1,4 +1,5 @@
 import './shared/nonce';
+import { sessionQuery } from './shared/records';
 import './shared/theme/styles';
 import { MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
@@ -7,7 +8,7 @@ import { Unauthenticated } from 'managed-spark/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { makeRouter } from './app/router';
-import { forgetUser, sessionQuery } from './features/session/session-api';
+import { forgetUser } from './features/session/session-api';
 import { nonce } from './shared/nonce';
 import { cssVariables, theme } from './shared/theme/theme';
 import { refuseMarkup } from './shared/trusted-types';

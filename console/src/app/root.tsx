@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { LoginScreen } from '../features/session/login-screen';
-import { sessionQuery } from '../features/session/session-api';
 import { ProblemPanel } from '../shared/problem-panel';
+import { sessionQuery } from '../shared/records';
 import { texts } from '../shared/texts';
 import { Shell } from './shell';
 

@@ -5,11 +5,12 @@ import { type ReactNode, useCallback } from 'react';
 import type { UserInfo } from 'managed-spark/types';
 import { apiUrl } from '../api/client';
 import { PaletteButton } from '../features/palette/palette-button';
-import { chooseTenant, logOut, sessionQuery, tenantsQuery } from '../features/session/session-api';
+import { chooseTenant, logOut, tenantsQuery } from '../features/session/session-api';
 import { TenantScreen } from '../features/session/tenant-screen';
 import { Icon, type IconName } from '../shared/icons';
 import { useLiveQueries } from '../shared/live/live-queries';
 import logo from '../shared/logo.svg';
+import { sessionQuery } from '../shared/records';
 import { texts } from '../shared/texts';
 import styles from './shell.module.css';
 

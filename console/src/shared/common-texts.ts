@@ -8,6 +8,10 @@ export const commonTexts = {
   total: (text: string, total: number) => `${text} ${total === 1 ? 'entry' : 'entries'}`,
   none: '–',
   actions: 'Actions',
+  clusterSelect: {
+    label: 'Cluster',
+    none: 'There is no cluster that you can use. Create one, or ask an administrator for one.',
+  },
   refusal: {
     title: 'Why can’t I?',
     needs: 'Needed',

@@ -1,17 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { ApiError } from 'managed-spark/core';
-import {
-  getMyRoles,
-  getUserInfo,
-  getWorkspaceUserPermission,
-  listWorkspaceUsersAccess,
-} from 'managed-spark/operations';
+import { getMyRoles, listWorkspaceUsersAccess } from 'managed-spark/operations';
 import type { PermissionWithUsers, UserRoles, WorkspaceUserPermissionRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { api } from '../api/client';
 import { commonTexts } from './common-texts';
 import { CopyButton } from './copy-button';
+import { readOwnPermission, sessionQuery } from './records';
 import { idParam } from './search-params';
 import styles from './refusal.module.css';
 
@@ -41,10 +37,7 @@ function WorkspaceRefusal({ error, needed, held }: WorkspaceRefusalProps): React
   const workspaceId = useShownWorkspace();
   const { data: own } = useQuery({
     queryKey: ['refusal', 'own', workspaceId],
-    queryFn: async ({ signal }) => {
-      const { user_id } = await api.call(getUserInfo, { signal });
-      return api.call(getWorkspaceUserPermission, { path: { workspace_id: workspaceId ?? 0, user_id }, signal });
-    },
+    queryFn: ({ signal }) => readOwnPermission(workspaceId ?? 0, signal),
     enabled: held !== null && workspaceId !== undefined,
   });
   const { data: managers = [] } = useQuery({
@@ -90,11 +83,7 @@ interface FactsProps {
 }
 
 function Facts({ error, wanted, grants, children }: FactsProps): ReactNode {
-  const { data: user } = useQuery({
-    queryKey: ['session'],
-    queryFn: ({ signal }) => api.call(getUserInfo, { signal }),
-    staleTime: Infinity,
-  });
+  const { data: user } = useQuery(sessionQuery);
   const request = texts.request(user?.username ?? '', wanted, error.correlationId);
   return (
     <section className={styles['refusal']} aria-label={texts.title}>

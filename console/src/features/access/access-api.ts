@@ -9,7 +9,6 @@ import {
   getWorkspaceUserPermission,
   listWorkspaceGroupsAccess,
   listWorkspacePermissions,
-  listWorkspaces,
   listWorkspaceUsersAccess,
   revokeWorkspaceGroupPermission,
   revokeWorkspaceUserPermission,
@@ -23,7 +22,6 @@ import { api } from '../../api/client';
 import type { AccessSearch, Holders } from './access-search';
 
 const PAGE_SIZE = 50;
-const MAX_WORKSPACES = 1000;
 const MAX_SUGGESTIONS = 20;
 
 /** Somebody who holds a permission on the workspace: a user or a group. */
@@ -57,12 +55,6 @@ export interface HolderKey {
   of: Holders;
   id: number;
 }
-
-export const workspacesQuery = queryOptions({
-  queryKey: ['workspaces'],
-  queryFn: ({ signal }) => api.call(listWorkspaces, { query: { limit: MAX_WORKSPACES }, signal }),
-  staleTime: 60_000,
-});
 
 /** The permissions on workspaces, each of which includes those before it. */
 export const permissionsQuery = queryOptions({

@@ -13,8 +13,9 @@ import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { workspacesQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
-import { type Holder, holdersQuery, permissionsQuery, workspacesQuery } from './access-api';
+import { type Holder, holdersQuery, permissionsQuery } from './access-api';
 import { type AccessSearch, HOLDERS, type Holders, readAccessSearch } from './access-search';
 import list from '../../shared/list-screen.module.css';
 import styles from './access-screen.module.css';
@@ -25,10 +26,10 @@ import { PERMISSIONS } from './permissions';
 /** Shows who may do what in a workspace: its users and groups, and the permissions on it. */
 export function AccessScreen(): ReactNode {
   const search = useSearch({ from: '/access' });
-  const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
+  const { data: workspaces, error, refetch } = useQuery(workspacesQuery('all'));
   const shown =
-    workspaces?.data.find(({ workspace_id: id }) => id === search.workspace) ??
-    (search.workspace === undefined ? workspaces?.data[0] : undefined);
+    workspaces?.find(({ workspace_id: id }) => id === search.workspace) ??
+    (search.workspace === undefined ? workspaces?.[0] : undefined);
   const workspaceId = search.workspace ?? shown?.workspace_id;
   if (error) {
     return (
@@ -37,7 +38,7 @@ export function AccessScreen(): ReactNode {
       </Page>
     );
   }
-  if (workspaces?.data.length === 0 && workspaceId === undefined) {
+  if (workspaces?.length === 0 && workspaceId === undefined) {
     return (
       <Page title={texts.title}>
         <EmptyState
@@ -134,7 +135,7 @@ interface FiltersProps {
 }
 
 function Filters({ workspaceId, search, change }: FiltersProps): ReactNode {
-  const { data: workspaces } = useQuery(workspacesQuery);
+  const { data: workspaces } = useQuery(workspacesQuery('all'));
   const { data: permissions } = useQuery(permissionsQuery);
   const of = search.of ?? 'users';
   return (
@@ -142,7 +143,7 @@ function Filters({ workspaceId, search, change }: FiltersProps): ReactNode {
       <ChoiceFilter
         label={texts.workspace}
         icon="building"
-        options={(workspaces?.data ?? []).map(({ workspace_id: value, name: label }) => ({ value, label }))}
+        options={(workspaces ?? []).map(({ workspace_id: value, name: label }) => ({ value, label }))}
         selected={workspaceId}
         onChange={(workspace) =>
           change({ workspace: workspace ?? undefined, page: undefined, holder: undefined }, true)

@@ -8,7 +8,6 @@ import {
   deleteWorkspaceSecret,
   listTenantSecrets,
   listUserSecrets,
-  listWorkspaces,
   listWorkspaceSecrets,
   searchTenantSecrets,
   searchUserSecrets,
@@ -22,7 +21,6 @@ import { api } from '../../api/client';
 import type { AdminSearch, SecretScope } from './admin-search';
 
 const PAGE_SIZE = 50;
-const MAX_WORKSPACES = 1000;
 
 /** The owner of secrets: the user, a workspace or the tenant. */
 export interface SecretPlace {
@@ -44,12 +42,6 @@ interface SecretPage {
   secrets: Secret[];
   result_set: ResultSet;
 }
-
-export const workspacesQuery = queryOptions({
-  queryKey: ['workspaces'],
-  queryFn: ({ signal }) => api.call(listWorkspaces, { query: { limit: MAX_WORKSPACES }, signal }),
-  staleTime: 60_000,
-});
 
 export const secretsQuery = (place: SecretPlace, { q, page }: AdminSearch) =>
   queryOptions({

@@ -12,6 +12,7 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { workspacesQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
@@ -19,7 +20,7 @@ import styles from './admin.module.css';
 import { AdminPage } from './admin-page';
 import { type AdminSearch, readAdminSearch, SECRET_SCOPES } from './admin-search';
 import { SecretDialog } from './secret-dialog';
-import { dropSecret, type Secret, type SecretPlace, secretsQuery, workspacesQuery } from './secrets-api';
+import { dropSecret, type Secret, type SecretPlace, secretsQuery } from './secrets-api';
 
 const texts = adminTexts.secrets;
 
@@ -101,7 +102,7 @@ function SecretList({ place, search, change, onRotate }: ListProps): ReactNode {
 }
 
 function Filters({ search, change }: Pick<ListProps, 'search' | 'change'>): ReactNode {
-  const { data: workspaces } = useQuery(workspacesQuery);
+  const { data: workspaces } = useQuery(workspacesQuery('all'));
   return (
     <div className={list['filters']} role="search">
       <SegmentedControl
@@ -114,7 +115,7 @@ function Filters({ search, change }: Pick<ListProps, 'search' | 'change'>): Reac
       {search.scope === 'workspace' && (
         <ChoiceFilter
           label={texts.workspace}
-          options={(workspaces?.data ?? []).map(({ workspace_id: value, name: label }) => ({ value, label }))}
+          options={(workspaces ?? []).map(({ workspace_id: value, name: label }) => ({ value, label }))}
           selected={search.workspace ?? null}
           onChange={(workspace) => change({ workspace: workspace ?? undefined, page: undefined })}
         />

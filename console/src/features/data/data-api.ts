@@ -1,5 +1,4 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { NotFound } from 'managed-spark/core';
 import {
   browseCatalogs,
   browseSchemas,
@@ -9,8 +8,9 @@ import {
   listMetastoreCatalogs,
   searchBrowseTables,
 } from 'managed-spark/operations';
-import type { BrowseTable, MetastoreCatalogRead } from 'managed-spark/types';
+import type { BrowseTable } from 'managed-spark/types';
 import { api } from '../../api/client';
+import { orNone } from '../../shared/records';
 
 const MAX_RECORDS = 1_000;
 const PAGE_SIZE = 200;
@@ -37,15 +37,7 @@ interface TablesPage {
 
 export const metastoresQuery = queryOptions({
   queryKey: ['data', 'metastores'],
-  queryFn: async ({ signal }): Promise<MetastoreCatalogRead[]> => {
-    try {
-      return (await api.call(listMetastoreCatalogs, { query: { limit: MAX_RECORDS }, signal })).data;
-    } catch (error) {
-      // A list without any is answered by a 404.
-      if (error instanceof NotFound) return [];
-      throw error;
-    }
-  },
+  queryFn: ({ signal }) => orNone(api.call(listMetastoreCatalogs, { query: { limit: MAX_RECORDS }, signal })),
   staleTime: FRESH_MS,
 });
 

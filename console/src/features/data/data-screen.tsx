@@ -10,7 +10,7 @@ import { Icon } from '../../shared/icons';
 import list from '../../shared/list-screen.module.css';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
-import { sqlWorkspacesQuery } from '../../shared/sql/sql-servers';
+import { workspacesQuery } from '../../shared/records';
 import { catalogsQuery, metastoresQuery, type Place, refresh } from './data-api';
 import styles from './data-screen.module.css';
 import { type DataSearch, readDataSearch } from './data-search';
@@ -19,7 +19,7 @@ import { TableList } from './table-list';
 import { TablePanel } from './table-panel';
 
 export function DataScreen(): ReactNode {
-  const { data: workspaces, error: noWorkspaces } = useQuery(sqlWorkspacesQuery);
+  const { data: workspaces, error: noWorkspaces } = useQuery(workspacesQuery('enabled'));
   const { data: metastores, error: noMetastores } = useQuery(metastoresQuery);
   const error = noWorkspaces ?? noMetastores;
   if (error) {

@@ -10,10 +10,11 @@ import { type Fact, Facts } from '../../shared/facts';
 import { Icon } from '../../shared/icons';
 import list from '../../shared/list-screen.module.css';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { usableClustersQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
 import { ServerChoice, ServerState } from '../../shared/sql/server-choice';
 import { type SessionStore, SqlRunner } from '../../shared/sql/sql-runner';
-import { type ServerKey, sqlClustersQuery } from '../../shared/sql/sql-servers';
+import type { ServerKey } from '../../shared/sql/sql-servers';
 import { StatementResult } from '../../shared/sql/statement-result';
 import { sqlTexts } from '../../shared/sql-texts';
 import tabs from '../../shared/tabs.module.css';
@@ -196,7 +197,7 @@ interface PreviewProps extends Omit<TablePanelProps, 'tab'> {
 
 function Preview({ of, fullName, server, onChange }: PreviewProps): ReactNode {
   const { workspaceId, metastoreId } = of;
-  const { data: clusters } = useQuery(sqlClustersQuery);
+  const { data: clusters } = useQuery(usableClustersQuery);
   const [runner] = useState(() => new SqlRunner(SESSIONS));
   const { isRunning, executions, rowsVersion } = useSyncExternalStore(runner.subscribe, runner.state);
   useEffect(() => () => runner.dispose(), [runner]);

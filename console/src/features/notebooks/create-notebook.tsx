@@ -3,10 +3,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { NotebookType } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
+import { ClusterSelect } from '../../shared/cluster-select';
 import { notebookTexts as t } from '../../shared/notebook-texts';
 import { Question } from '../../shared/question';
-import { stateLook } from '../../shared/state-badge';
-import { clustersQuery, makeNotebook, workspacesQuery } from './notebooks-list-api';
+import { usableClustersQuery, workspacesQuery } from '../../shared/records';
+import { makeNotebook } from './notebooks-list-api';
 
 interface CreateNotebookProps {
   /** The workspace that is chosen at first. */
@@ -23,8 +24,8 @@ const NAME = /^[a-z0-9.@_-]{1,64}$/;
 export function CreateNotebook({ workspaceId, imported, onClose }: CreateNotebookProps): ReactNode {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const { data: workspaces = [] } = useQuery(workspacesQuery);
-  const { data: clusters = [] } = useQuery(clustersQuery);
+  const { data: workspaces = [] } = useQuery(workspacesQuery('enabled'));
+  const { data: clusters = [] } = useQuery(usableClustersQuery);
   const [name, setName] = useState(() => (imported ? nameOf(imported.file.name) : ''));
   const [language, setLanguage] = useState<NotebookType>(imported?.language ?? 'python3');
   const [workspace, setWorkspace] = useChoice(workspaceId, workspaces[0]?.workspace_id);
@@ -69,18 +70,7 @@ export function CreateNotebook({ workspaceId, imported, onClose }: CreateNoteboo
         value={workspace}
         onChange={setWorkspace}
       />
-      <Select
-        label={t.cluster}
-        description={clusters.length === 0 ? t.noCluster : t.clusterHint}
-        allowDeselect={false}
-        searchable
-        data={clusters.map(({ cluster_id: id, name: label, cluster_status: status }) => ({
-          value: String(id),
-          label: `${label} · ${stateLook(status, 'cluster').label}`,
-        }))}
-        value={cluster}
-        onChange={setCluster}
-      />
+      <ClusterSelect clusters={clusters} hint={t.clusterHint} value={cluster} onChange={setCluster} />
     </Question>
   );
 }

@@ -9,6 +9,7 @@ import { notebookTexts as t } from '../../shared/notebook-texts';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
+import { workspaceQuery } from '../../shared/records';
 import { CellView } from './cell-view';
 import { KernelBadge, kernelLook, type KernelLook } from './kernel-badge';
 import { KernelSession } from './kernel-session';
@@ -28,7 +29,6 @@ import {
   permissionQuery,
   removeNotebook,
   startInstance,
-  workspaceQuery,
 } from './notebooks-api';
 import { KernelNotice, TheirsNotice } from './notices';
 import { useStore } from './store';

@@ -6,9 +6,6 @@ import {
   exportNotebookConf,
   getKernelStatus,
   getNotebookConf,
-  getUserInfo,
-  getWorkspace,
-  getWorkspaceUserPermission,
   interruptKernel,
   killNotebook,
   listNotebooks,
@@ -18,6 +15,7 @@ import {
 } from 'managed-spark/operations';
 import type { NotebookConfRead, NotebookRead } from 'managed-spark/types';
 import { api, apiUrl } from '../../api/client';
+import { orNone, readOwnPermission } from '../../shared/records';
 import { type Cell, sentCell } from './cells';
 import { countOf, type Output, readOutput, textOf } from './outputs';
 
@@ -57,13 +55,6 @@ export const notebookQuery = (key: NotebookKey) =>
     refetchOnReconnect: false,
   });
 
-export const workspaceQuery = (workspaceId: number) =>
-  queryOptions({
-    queryKey: ['workspace', workspaceId],
-    queryFn: ({ signal }) => api.call(getWorkspace, { query: { workspace_id: workspaceId }, signal }),
-    staleTime: 60_000,
-  });
-
 /** The instance whose kernel the screen uses: the newest that has not ended, else the newest; null if there was none. */
 export const instanceQuery = (key: NotebookKey) =>
   queryOptions({
@@ -89,9 +80,7 @@ export const permissionQuery = (workspaceId: number) =>
     queryKey: ['workspace', workspaceId, 'own-permission'],
     queryFn: async ({ signal }): Promise<Permission> => {
       try {
-        const { user_id } = await api.call(getUserInfo, { signal });
-        const path = { workspace_id: workspaceId, user_id };
-        const { effective_permission: held } = await api.call(getWorkspaceUserPermission, { path, signal });
+        const { effective_permission: held } = await readOwnPermission(workspaceId, signal);
         return held.name === 'VIEW' || held.name === 'RUN' ? held.name : 'EDIT';
       } catch (error) {
         if (error instanceof Forbidden || error instanceof NotFound) return 'EDIT';
@@ -200,14 +189,4 @@ export async function unansweredOf(key: KernelKey): Promise<string[]> {
 
 export function kernelSocketUrl({ workspaceId, notebookId }: KernelKey): string {
   return apiUrl(`/workspace/${workspaceId}/notebook/${notebookId}/kernel/socket`).replace(/^http/, 'ws');
-}
-
-/** Returns the records of a page. A list without any is answered by a 404. */
-export async function orNone<R>(page: Promise<{ data: R[] }>): Promise<R[]> {
-  try {
-    return (await page).data;
-  } catch (error) {
-    if (error instanceof NotFound) return [];
-    throw error;
-  }
 }

@@ -1,20 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import {
-  createNotebookConf,
-  listClusters,
-  listNotebookConfsOfWorkspaces,
-  listWorkspaces,
-  uploadWorkspaceFile,
-} from 'managed-spark/operations';
-import type { ClusterRead, NotebookType } from 'managed-spark/types';
+import { createNotebookConf, listNotebookConfsOfWorkspaces, uploadWorkspaceFile } from 'managed-spark/operations';
+import type { NotebookType } from 'managed-spark/types';
 import { api } from '../../api/client';
-import { orNone } from './notebooks-api';
 import type { NotebooksSearch } from './notebooks-search';
 
 const MAX_RECORDS = 1000;
 const POLL_MS = 5_000;
-/** States of clusters that take notebooks; a stopped one is started for them. The best choice comes first. */
-const USABLE = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN', 'INITIATING', 'STOPPED', 'STOPPING'];
 
 /** The notebooks that the user may see, the newest first. */
 export const notebooksQuery = ({ q, workspace }: NotebooksSearch) =>
@@ -28,23 +19,6 @@ export const notebooksQuery = ({ q, workspace }: NotebooksSearch) =>
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   });
-
-export const workspacesQuery = queryOptions({
-  queryKey: ['workspaces', 'list', true],
-  queryFn: ({ signal }) => orNone(api.call(listWorkspaces, { query: { limit: MAX_RECORDS, enable: true }, signal })),
-  staleTime: 60_000,
-});
-
-/** The clusters that can take a notebook, those that run already first. */
-export const clustersQuery = queryOptions({
-  queryKey: ['clusters', 'usable'],
-  queryFn: async ({ signal }): Promise<ClusterRead[]> => {
-    const clusters = await orNone(api.call(listClusters, { query: { limit: MAX_RECORDS, enable: true }, signal }));
-    return clusters
-      .filter(({ cluster_status: status }) => USABLE.includes(status))
-      .sort((a, b) => USABLE.indexOf(a.cluster_status) - USABLE.indexOf(b.cluster_status));
-  },
-});
 
 export interface NewNotebook {
   workspaceId: number;

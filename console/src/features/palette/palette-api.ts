@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { NotFound } from 'managed-spark/core';
 import { listClusters, listRuns, listWorkspaces } from 'managed-spark/operations';
 import { api } from '../../api/client';
+import { orNone } from '../../shared/records';
 
 /** So many records of a kind are offered. */
 const MAX_FOUND = 200;
@@ -29,13 +29,3 @@ export const recentRunsQuery = (name: string) =>
       orNone(api.call(listRuns, { query: { limit: MAX_RUNS, name: name === '' ? undefined : name }, signal })),
     placeholderData: (before) => before,
   });
-
-/** Returns the records of a page. A list without any may be answered by a 404. */
-async function orNone<R>(page: Promise<{ data: R[] }>): Promise<R[]> {
-  try {
-    return (await page).data;
-  } catch (error) {
-    if (error instanceof NotFound) return [];
-    throw error;
-  }
-}

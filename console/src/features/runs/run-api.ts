@@ -5,7 +5,6 @@ import {
   getJobLog,
   getJobMetrics,
   getRunTimeline,
-  getWorkspace,
   killJob,
   searchJobLog,
 } from 'managed-spark/operations';
@@ -60,13 +59,6 @@ export const metricsQuery = (key: RunKey, isLive: boolean) =>
     queryFn: ({ signal }) => api.call(getJobMetrics, { path: pathOf(key), signal }),
     refetchInterval: isLive ? METRICS_POLL_MS : false,
     placeholderData: (before) => before,
-  });
-
-export const workspaceQuery = (workspaceId: number) =>
-  queryOptions({
-    queryKey: ['workspace', workspaceId],
-    queryFn: ({ signal }) => api.call(getWorkspace, { query: { workspace_id: workspaceId }, signal }),
-    staleTime: 60_000,
   });
 
 /** Submits the configuration of a run once more, with the arguments and properties of that run. Returns the new run's id. */

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { listRuns, listWorkspaces } from 'managed-spark/operations';
+import { listRuns } from 'managed-spark/operations';
 import { api } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
 import { listQueryOf, type RunsSearch } from './runs-search';
@@ -7,16 +7,9 @@ import { listQueryOf, type RunsSearch } from './runs-search';
 const PAGE_SIZE = 200;
 /** The newest rows, which are read again and again. */
 const HEAD_SIZE = 100;
-const MAX_WORKSPACES = 1000;
 
 /** Every screen reads a list so often while it is visible and no events come. */
 const POLL_MS = 5_000;
-
-export const workspacesQuery = queryOptions({
-  queryKey: ['workspaces'],
-  queryFn: ({ signal }) => api.call(listWorkspaces, { query: { limit: MAX_WORKSPACES }, signal }),
-  staleTime: 60_000,
-});
 
 /** Pages of the runs that match the filters. */
 export const runsQuery = (search: RunsSearch) =>

@@ -10,11 +10,12 @@ import styles from '../../shared/list-screen.module.css';
 import { MultiFilter } from '../../shared/multi-filter';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { workspacesQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { dateOf, durationText, RelativeTime, useNow } from '../../shared/time';
-import { runsHeadQuery, runsQuery, workspacesQuery } from './runs-api';
+import { runsHeadQuery, runsQuery } from './runs-api';
 import { readRunsSearch, RUN_STATUSES, type RunsSearch } from './runs-search';
 
 const STATUS_OPTIONS = RUN_STATUSES.map((status) => ({ value: status, label: <StateBadge state={status} /> }));
@@ -90,7 +91,7 @@ interface FiltersProps {
 
 function Filters({ search, count }: FiltersProps): ReactNode {
   const navigate = useNavigate({ from: '/runs' });
-  const { data: workspaces } = useQuery(workspacesQuery);
+  const { data: workspaces } = useQuery(workspacesQuery('all'));
   const change = (part: Partial<RunsSearch>) =>
     void navigate({ search: (before) => readRunsSearch({ ...before, ...part }), replace: true });
   const { sort: _sort, order: _order, ...filters } = search;
@@ -101,7 +102,7 @@ function Filters({ search, count }: FiltersProps): ReactNode {
         label={texts.runs.workspace}
         options={[
           { value: null, label: texts.runs.allWorkspaces },
-          ...(workspaces?.data ?? []).map(({ workspace_id: value, name: label }) => ({ value, label })),
+          ...(workspaces ?? []).map(({ workspace_id: value, name: label }) => ({ value, label })),
         ]}
         selected={search.workspace ?? null}
         onChange={(workspace) => change({ workspace: workspace ?? undefined })}

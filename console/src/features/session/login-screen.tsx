@@ -3,9 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import logo from '../../shared/logo.svg';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { sessionQuery } from '../../shared/records';
 import { texts } from '../../shared/texts';
 import styles from './login-screen.module.css';
-import { authTypeQuery, logIn, sessionQuery } from './session-api';
+import { authTypeQuery, logIn } from './session-api';
 
 export function LoginScreen(): ReactNode {
   const queries = useQueryClient();

@@ -1,8 +1,8 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { type Operation, Unauthenticated } from 'managed-spark/core';
-import { getAuthType, getUserInfo, listMyTenants, selectTenant } from 'managed-spark/operations';
-import type { UserInfo } from 'managed-spark/types';
+import { type Operation } from 'managed-spark/core';
+import { getAuthType, listMyTenants, selectTenant } from 'managed-spark/operations';
 import { api } from '../../api/client';
+import { sessionQuery } from '../../shared/records';
 
 /** Number of tenants that can be chosen from without a search. */
 const MAX_TENANTS = 1000;
@@ -28,20 +28,6 @@ const closeAllSessions: Operation<object, unknown> = {
   method: 'DELETE',
   path: '/api/v1/browser/sessions',
 };
-
-/** The signed-in user; null if nobody is. */
-export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: async ({ signal }): Promise<UserInfo | null> => {
-    try {
-      return await api.call(getUserInfo, { signal });
-    } catch (error) {
-      if (error instanceof Unauthenticated) return null;
-      throw error;
-    }
-  },
-  staleTime: 60_000,
-});
 
 /** The way in which users log in here. */
 export const authTypeQuery = queryOptions({

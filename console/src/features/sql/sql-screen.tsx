@@ -17,14 +17,13 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { sessionQuery, workspacesQuery } from '../../shared/records';
 import { offsetOf } from '../../shared/sql/sql-error';
 import { ServerChoice, ServerState } from '../../shared/sql/server-choice';
 import { type Execution, type KeptExecution, SqlRunner } from '../../shared/sql/sql-runner';
-import { sqlWorkspacesQuery } from '../../shared/sql/sql-servers';
 import { splitSql, type SqlPart, statementAt } from '../../shared/sql/statements';
 import { sqlTexts as t } from '../../shared/sql-texts';
 import { ExecutionsPanel } from './executions-panel';
-import { ownUserQuery } from './own-user';
 import type { EditorHandle } from './sql-editor';
 import { HistoryDrawer } from './history-drawer';
 import { SqlStorage } from './sql-storage';
@@ -37,8 +36,8 @@ const MAX_KEPT_MESSAGE = 2_000;
 const SqlEditor = lazy(() => import('./sql-editor').then(({ SqlEditor: component }) => ({ default: component })));
 
 export function SqlScreen(): ReactNode {
-  const { data: user } = useQuery(ownUserQuery);
-  const { data: workspaces, error, refetch } = useQuery(sqlWorkspacesQuery);
+  const { data: user } = useQuery(sessionQuery);
+  const { data: workspaces, error, refetch } = useQuery(workspacesQuery('enabled'));
   if (error) {
     return (
       <Page title={t.title}>

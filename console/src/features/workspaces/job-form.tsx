@@ -1,12 +1,12 @@
 import { Select, Textarea, TextInput } from '@mantine/core';
 import type { ClusterRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import { ClusterSelect } from '../../shared/cluster-select';
 import { faultAt, faultsOfError } from '../../shared/field-faults';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { texts } from '../../shared/texts';
 import { GROUPS, type GroupName, isOf, type JobField, type Language, LANGUAGES, type Values } from './job-fields';
 import styles from '../../shared/form.module.css';
-import { ClusterSelect } from './run-file';
 
 interface JobFormProps {
   values: Values;
@@ -49,6 +49,7 @@ export function JobForm(props: JobFormProps): ReactNode {
                 )}
                 <ClusterSelect
                   clusters={clusters}
+                  hint={texts.workspaces.runFile.clusterHint}
                   value={cluster}
                   error={faultAt(faults, 'cluster_id')}
                   onChange={onCluster}

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { usableClustersQuery } from '../../shared/records';
 import { texts } from '../../shared/texts';
 import { bodyOf, differences, type Language, LANGUAGES, languageOf, type Values, valuesOf } from './job-fields';
 import { JobForm } from './job-form';
@@ -13,7 +14,6 @@ import { JobHistory } from './job-history';
 import { changeJob, jobQuery, makeJob, runJob, switchJob } from './jobs-api';
 import { nameOf, recordNameOf } from './paths';
 import { WorkspaceTrail } from './workspace-screen';
-import { usableClustersQuery } from './workspaces-api';
 import list from '../../shared/list-screen.module.css';
 import tabs from '../../shared/tabs.module.css';
 

@@ -12,9 +12,9 @@ import {
 import type { CreateJobConf, JobConfListItem, UpdateJobConf } from 'managed-spark/types';
 import { api } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
+import { orNone } from '../../shared/records';
 import { readText } from './files-api';
 import { type Language, recordsText } from './job-fields';
-import { orNone } from './workspaces-api';
 
 const MAX_JOBS = 1000;
 /** So many runs of a job are compared. */

@@ -3,13 +3,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ClusterRead, JobConfListItem } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
-import { stateLook } from '../../shared/state-badge';
+import { ClusterSelect } from '../../shared/cluster-select';
+import { usableClustersQuery } from '../../shared/records';
 import { texts } from '../../shared/texts';
 import { jobsQuery, runFile } from './jobs-api';
 import { languageOf, recordsText } from './job-fields';
 import { cleanPath, nameOf, recordNameOf } from './paths';
 import { Question } from '../../shared/question';
-import { usableClustersQuery } from './workspaces-api';
 import list from '../../shared/list-screen.module.css';
 
 interface RunFileProps {
@@ -81,7 +81,7 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
       onClose={onClose}
     >
       <JobSelect jobs={jobs} value={chosen} onChange={setChosen} />
-      {job === null && <ClusterSelect clusters={clusters} value={cluster} onChange={setCluster} />}
+      {job === null && <ClusterSelect clusters={clusters} hint={t.clusterHint} value={cluster} onChange={setCluster} />}
       {!recordsText(language) && (
         <TextInput
           label={t.arguments}
@@ -118,33 +118,6 @@ function JobSelect({ jobs, value, onChange }: JobSelectProps): ReactNode {
       ]}
       value={value}
       onChange={(chosen) => onChange(chosen ?? NEW)}
-    />
-  );
-}
-
-interface ClusterSelectProps {
-  clusters: readonly ClusterRead[];
-  value: string | null;
-  error?: string | undefined;
-  onChange: (value: string | null) => void;
-}
-
-export function ClusterSelect({ clusters, value, error, onChange }: ClusterSelectProps): ReactNode {
-  const t = texts.workspaces.runFile;
-  return (
-    <Select
-      label={t.cluster}
-      description={clusters.length === 0 ? t.noCluster : t.clusterHint}
-      allowDeselect={false}
-      searchable={clusters.length > 8}
-      limit={200}
-      data={clusters.map(({ cluster_id: id, name, cluster_status: status }) => ({
-        value: String(id),
-        label: `${name} · ${stateLook(status, 'cluster').label}`,
-      }))}
-      value={value}
-      error={error}
-      onChange={onChange}
     />
   );
 }

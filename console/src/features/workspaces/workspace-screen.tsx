@@ -5,10 +5,11 @@ import type { ReactNode } from 'react';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { workspaceQuery } from '../../shared/records';
 import { bytes, number, texts } from '../../shared/texts';
 import { FilesBrowser } from './files-browser';
 import { JobsList } from './jobs-list';
-import { usageQuery, workspaceQuery } from './workspaces-api';
+import { usageQuery } from './workspaces-api';
 import { WORKSPACE_TABS } from './workspaces-search';
 import tabs from '../../shared/tabs.module.css';
 

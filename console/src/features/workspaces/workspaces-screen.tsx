@@ -8,11 +8,12 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { workspacesQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { Question } from '../../shared/question';
-import { changeWorkspace, makeWorkspace, switchWorkspace, workspaceListQuery } from './workspaces-api';
+import { changeWorkspace, makeWorkspace, switchWorkspace } from './workspaces-api';
 import { readWorkspacesSearch } from './workspaces-search';
 import list from '../../shared/list-screen.module.css';
 
@@ -24,7 +25,14 @@ export function WorkspacesScreen(): ReactNode {
   const { q = '', disabled } = useSearch({ from: '/workspaces' });
   const navigate = useNavigate({ from: '/workspaces' });
   const now = useNow(10_000);
-  const { data: all, error, refetch } = useQuery(workspaceListQuery(disabled === undefined));
+  const {
+    data: all,
+    error,
+    refetch,
+  } = useQuery({
+    ...workspacesQuery(disabled === undefined ? 'enabled' : 'disabled'),
+    staleTime: 0,
+  });
   const [asked, setAsked] = useState<Asked | null>(null);
   const rows = useMemo(() => all?.filter(({ name }) => name.includes(q.toLowerCase())), [all, q]);
   const columns = useMemo(() => columnsAt(now, setAsked), [now]);

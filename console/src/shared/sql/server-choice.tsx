@@ -6,11 +6,12 @@ import { type ReactNode, type RefObject, useState } from 'react';
 import { Icon } from '../icons';
 import { ProblemPanel } from '../problem-panel';
 import { Question } from '../question';
+import { usableClustersQuery } from '../records';
 import { sqlTexts as t } from '../sql-texts';
 import { StateBadge } from '../state-badge';
 import { dateOf, durationText, useNow } from '../time';
 import styles from './server-choice.module.css';
-import { serverQuery, serversQuery, sqlClustersQuery, startServer, stopServer } from './sql-servers';
+import { serverQuery, serversQuery, startServer, stopServer } from './sql-servers';
 
 interface ServerChoiceProps {
   workspaceId: number;
@@ -26,7 +27,7 @@ export function ServerChoice(props: ServerChoiceProps & { button?: RefObject<HTM
   const { workspaceId, metastoreId, selected, onChange, button } = props;
   const queries = useQueryClient();
   const { data: all = [] } = useQuery(serversQuery(workspaceId));
-  const { data: everyCluster = [] } = useQuery(sqlClustersQuery);
+  const { data: everyCluster = [] } = useQuery(usableClustersQuery);
   const clusters = everyCluster.filter((cluster) => hasCatalog(cluster, metastoreId));
   const servers =
     metastoreId === undefined

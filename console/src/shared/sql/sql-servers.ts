@@ -1,36 +1,18 @@
 import { queryOptions } from '@tanstack/react-query';
-import { Conflict, NotFound } from 'managed-spark/core';
-import {
-  createJob,
-  createJobConf,
-  getJob,
-  killJob,
-  listClusters,
-  listJobs,
-  listWorkspaces,
-  updateJobConf,
-} from 'managed-spark/operations';
-import type { ClusterRead, JobRead, WorkspaceRead } from 'managed-spark/types';
+import { Conflict } from 'managed-spark/core';
+import { createJob, createJobConf, getJob, killJob, listJobs, updateJobConf } from 'managed-spark/operations';
+import type { ClusterRead, JobRead } from 'managed-spark/types';
 import { api } from '../../api/client';
+import { orNone } from '../records';
 
-const MAX_RECORDS = 1_000;
 const POLL_MS = 5_000;
 const STARTING_POLL_MS = 1_000;
-/** States of clusters that take runs; a stopped one is started for them. The best choice comes first. */
-const USABLE = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN', 'INITIATING', 'STOPPED', 'STOPPING'];
 
 /** A run of the type THRIFT_SQL. */
 export interface ServerKey {
   workspaceId: number;
   jobId: number;
 }
-
-export const sqlWorkspacesQuery = queryOptions({
-  queryKey: ['sql', 'workspaces'],
-  queryFn: ({ signal }): Promise<WorkspaceRead[]> =>
-    orNone(api.call(listWorkspaces, { query: { limit: MAX_RECORDS, enable: true }, signal })),
-  staleTime: 60_000,
-});
 
 /** The SQL servers of a workspace that run or wait to run, the newest first. */
 export const serversQuery = (workspaceId: number) =>
@@ -53,17 +35,6 @@ export const serverQuery = ({ workspaceId, jobId }: ServerKey) =>
     refetchInterval: ({ state: { data } }) => (data?.job_status === 'SUBMITTED' ? STARTING_POLL_MS : POLL_MS),
   });
 
-/** The clusters on which a server can be started, those that run already first. */
-export const sqlClustersQuery = queryOptions({
-  queryKey: ['sql', 'clusters'],
-  queryFn: async ({ signal }): Promise<ClusterRead[]> => {
-    const clusters = await orNone(api.call(listClusters, { query: { limit: MAX_RECORDS, enable: true }, signal }));
-    return clusters
-      .filter(({ cluster_status: status }) => USABLE.includes(status))
-      .sort((a, b) => USABLE.indexOf(a.cluster_status) - USABLE.indexOf(b.cluster_status));
-  },
-});
-
 /** Starts a server on a cluster, by the job that the SDKs use, too. Returns its id. */
 export async function startServer(workspaceId: number, cluster: ClusterRead): Promise<number> {
   const path = { workspace_id: workspaceId };
@@ -81,14 +52,4 @@ export async function startServer(workspaceId: number, cluster: ClusterRead): Pr
 
 export async function stopServer({ workspaceId, jobId }: ServerKey): Promise<void> {
   await api.call(killJob, { path: { workspace_id: workspaceId, job_id: jobId } });
-}
-
-/** Returns the records of a page. A list without any is answered by a 404. */
-async function orNone<R>(page: Promise<{ data: R[] }>): Promise<R[]> {
-  try {
-    return (await page).data;
-  } catch (error) {
-    if (error instanceof NotFound) return [];
-    throw error;
-  }
 }
