@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../harness/chromium';
 import { violationsOn } from './harness/accessibility';
-import { createUser, PASSWORD } from './harness/people';
+import { logIn } from './harness/console';
+import { createUser } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 const MARKUP = '<img src=x onerror="window.hacked=true">';
@@ -26,14 +27,11 @@ afterAll(async () => {
   await platform?.close();
 });
 
-async function logIn(username: string): Promise<Page> {
+async function pageOf(username: string): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   page.setDefaultTimeout(60_000);
   await page.goto(`${platform.baseUrl}/console/`);
-  await page.getByLabel('User name').fill(username);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await logIn(page, username);
   return page;
 }
 
@@ -42,7 +40,7 @@ const open = (page: Page, path: string) => page.goto(`${platform.baseUrl}/consol
 // Real: the platform, PostgreSQL and a browser. Nothing is left out.
 describe('an administrator in the console', () => {
   it('grants a permission, and sees what the user may do and why', async () => {
-    const page = await logIn(platform.username);
+    const page = await pageOf(platform.username);
     await open(page, `access?workspace=${workspaceId}`);
     await page.getByRole('button', { name: 'Grant access' }).first().click();
     const dialog = page.getByRole('dialog');
@@ -57,7 +55,7 @@ describe('an administrator in the console', () => {
   });
 
   it('shows names with markup as text', async () => {
-    const page = await logIn(platform.username);
+    const page = await pageOf(platform.username);
     await open(page, 'admin/users?q=access-ana');
     await page.getByText(MARKUP).waitFor();
     expect(await page.evaluate('window.hacked')).toBeUndefined();
@@ -68,8 +66,8 @@ describe('an administrator in the console', () => {
 
 describe('a user in the console', () => {
   it('is refused, reads why and who can help, and an administrator finds the request in the audit log', async () => {
-    const admin = await logIn(platform.username);
-    const page = await logIn('access-ana');
+    const admin = await pageOf(platform.username);
+    const page = await pageOf('access-ana');
     await open(page, `access?workspace=${workspaceId}&holder=${anaId}`);
     await page.getByRole('radiogroup', { name: 'Held directly' }).getByText('EDIT').click();
     const why = page.getByRole('region', { name: 'Why can’t I?' });
@@ -89,7 +87,7 @@ describe('a user in the console', () => {
   });
 
   it('reads which role a screen needs', async () => {
-    const page = await logIn('access-ben');
+    const page = await pageOf('access-ben');
     await open(page, 'admin/users');
     const why = page.getByRole('region', { name: 'Why can’t I?' });
     await why.getByText('Administrators of the tenant').waitFor();

@@ -1,10 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { errorsOf, launchChromium } from '../harness/chromium';
-import { eventually } from '../harness/eventually';
-import { violationsOn } from './harness/accessibility';
+import { expectAccessible } from './harness/accessibility';
+import { logIn } from './harness/console';
 import type { ApiClient } from './harness/api-client';
 import { describeEstate } from './harness/estate';
-import { PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 let platform: SharedPlatform;
@@ -20,10 +19,7 @@ beforeAll(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', locale: 'en-US' });
   page.setDefaultTimeout(60_000);
   await page.goto(`${platform.baseUrl}/console/`);
-  await page.getByLabel('User name').fill(platform.username);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await logIn(page, platform.username);
   errors = errorsOf(page);
 });
 
@@ -31,15 +27,6 @@ afterAll(async () => {
   await browser?.close();
   await platform?.close();
 });
-
-async function expectAccessible(): Promise<void> {
-  let found: string[] = [];
-  await eventually(async () => (found = await violationsOn(page)).length === 0, {
-    timeoutMs: 5_000,
-    what: 'a screen for all',
-  }).catch(() => undefined);
-  expect(found).toEqual([]);
-}
 
 // Real: the platform with its nodes, PostgreSQL and a browser. Nothing is left out.
 describe('an operator in the console', () => {
@@ -60,7 +47,7 @@ describe('an operator in the console', () => {
 
     await page.getByLabel('Fewest nodes').fill('4');
     await summary.getByText('min_instances is greater than max_instances.').waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     expect(await page.locator(':focus').getAttribute('id')).toBe('cluster-max_instances');
 
@@ -77,7 +64,7 @@ describe('an operator in the console', () => {
     await page.getByText(/These fields can change only in DESTROYED or ERROR/).waitFor();
     expect(await page.getByLabel('Most nodes').isDisabled()).toBe(true);
     await page.getByLabel('Stops after idle minutes').fill('15');
-    await expectAccessible();
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'nightly', exact: true }).waitFor();
     const cluster = await admin.get('/cluster', { cluster_name: 'nightly' });
@@ -90,7 +77,7 @@ describe('an operator in the console', () => {
     await page.getByRole('button', { name: 'Destroy' }).click();
     const question = page.getByRole('dialog');
     await question.getByText(/the machines are removed with their disks/).waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
     await question.getByRole('button', { name: 'Destroy the cluster' }).click();
     await page.getByRole('button', { name: 'Set up again' }).click();
     await question.getByRole('button', { name: 'Set up again' }).click();

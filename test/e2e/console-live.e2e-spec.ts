@@ -3,7 +3,8 @@ import { launchChromium } from '../harness/chromium';
 import { eventually } from '../harness/eventually';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { createUser, PASSWORD } from './harness/people';
+import { logIn } from './harness/console';
+import { createUser } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 const WAITING = 'import time\nprint("waits", flush=True)\ntime.sleep(600)\n';
@@ -60,13 +61,6 @@ async function newPage(path: string): Promise<Page> {
   return page;
 }
 
-async function logIn(page: Page): Promise<void> {
-  await page.getByLabel('User name').fill('live-ada');
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
-}
-
 // Real: the platform, Spark and a browser. Nothing is left out.
 describe('the console beside the stream of events', () => {
   let first: Page;
@@ -76,7 +70,7 @@ describe('the console beside the stream of events', () => {
     const runId = await desk.start(clusterId, 'waits', { job_type: 'Python3', command: 'wait.py' });
     await desk.reached(runId, ['RUNNING']);
     first = await newPage(`runs/${desk.workspaceId}/${runId}`);
-    await logIn(first);
+    await logIn(first, 'live-ada');
     await first.getByText('Running', { exact: true }).first().waitFor();
     await eventually(() => streams.open.size === 1, { what: 'a stream of events' });
     // The page reads once more what may have happened before the stream.
@@ -107,7 +101,7 @@ describe('the console beside the stream of events', () => {
     await second.getByRole('menuitem', { name: 'Log out', exact: true }).click();
     await second.getByLabel('User name').waitFor();
     await eventually(() => streams.open.size === 0, { what: 'the end of the stream' });
-    await logIn(second);
+    await logIn(second, 'live-ada');
     await eventually(() => streams.open.size === 1, { what: 'a stream of the new session' });
     await platform.sql('DELETE FROM sessions WHERE user_id = $1', [userId]);
     await second.getByLabel('User name').waitFor({ timeout: SHOWN_MS });

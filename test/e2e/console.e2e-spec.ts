@@ -1,11 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { errorsOf, launchChromium } from '../harness/chromium';
-import { eventually } from '../harness/eventually';
-import { violationsOn } from './harness/accessibility';
+import { expectAccessible } from './harness/accessibility';
 import type { ApiClient } from './harness/api-client';
+import { logIn } from './harness/console';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 /** It needs no Spark to fail, so it is quick. The line that says why it fails is far below the first screen of its log. */
@@ -45,21 +44,6 @@ afterAll(async () => {
   await platform?.close();
 });
 
-/** Opens the console in light and in dark, and checks the screen in both. */
-async function expectAccessible(): Promise<void> {
-  let found: string[] = [];
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-    // Until the page is drawn again, some of its colours are of the other scheme.
-    await eventually(async () => (found = await violationsOn(page)).length === 0, {
-      timeoutMs: 5_000,
-      what: 'a screen for all',
-    }).catch(() => undefined);
-    expect(found).toEqual([]);
-  }
-}
-
 describe('the console', () => {
   it('asks for a login, and says why one fails', async () => {
     await page.goto(platform.baseUrl);
@@ -68,10 +52,8 @@ describe('the console', () => {
     await page.getByLabel('Password', { exact: true }).fill('wrong');
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('alert').getByText('User name or password is wrong').waitFor();
-    await expectAccessible();
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await expectAccessible(page);
+    await logIn(page, platform.username);
   });
 
   it('lets its user choose a tenant, and lists the runs of all workspaces', async () => {
@@ -80,7 +62,7 @@ describe('the console', () => {
     const row = page.getByRole('row').filter({ hasText: 'load-invoices' });
     await row.waitFor();
     expect(await row.innerText()).toMatch(/Failed[\s\S]*KeyError: 'invoice_total'[\s\S]*finance[\s\S]*nightly/);
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   it('finds runs by filters that are in the address', async () => {
@@ -100,7 +82,7 @@ describe('the console', () => {
     const log = page.getByRole('log');
     await log.getByText("KeyError: 'invoice_total'").waitFor();
     await log.getByText('Traceback (most recent call last):').waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
     await page.getByText('stdout', { exact: true }).click();
     await page.getByRole('log').getByText('reads the invoices').waitFor();
   });
@@ -108,7 +90,7 @@ describe('the console', () => {
   it.each(['History', 'Configuration', 'Stages'])('shows %s of the run', async (tab) => {
     await page.getByRole('tab', { name: tab }).click();
     await page.getByRole('tabpanel').waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   it('runs it again', async () => {
@@ -120,12 +102,12 @@ describe('the console', () => {
   it('shows the cluster with its nodes and its history', async () => {
     await page.getByRole('link', { name: 'Clusters' }).click();
     await page.getByRole('row').filter({ hasText: 'nightly' }).waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
     await page.getByRole('link', { name: 'nightly' }).click();
     await page.getByRole('heading', { name: 'nightly' }).waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('row').filter({ hasText: 'Starting' }).waitFor();
-    await expectAccessible();
+    await expectAccessible(page);
   });
 
   it('ends the session for good', async () => {

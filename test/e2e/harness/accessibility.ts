@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import { eventually } from '../../harness/eventually';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -22,4 +23,19 @@ export async function violationsOn(page: Page): Promise<string[]> {
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`).join(' | ')}`,
     );
   });
+}
+
+/** Checks the screen in light and in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+    let found: string[] = [];
+    // Until the page is drawn again, some of its colours are of the other scheme.
+    await eventually(async () => (found = await violationsOn(page)).length === 0, {
+      timeoutMs: 5_000,
+      what: 'a screen for all',
+    }).catch(() => undefined);
+    expect(found).toEqual([]);
+  }
 }
