@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ClusterRead } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import styles from '../../shared/list-screen.module.css';
@@ -13,6 +13,7 @@ import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { number, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
+import { useMore } from '../../shared/use-more';
 import { clustersQuery } from './clusters-api';
 import { CLUSTER_STATUSES, type ClustersSearch, readClustersSearch } from './clusters-search';
 
@@ -24,11 +25,10 @@ const STATUS_OPTIONS = CLUSTER_STATUSES.map((status) => ({
 export function ClustersScreen(): ReactNode {
   const search = useSearch({ from: '/clusters' });
   const now = useNow(5_000);
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery(clustersQuery(search));
+  const pages = useInfiniteQuery(clustersQuery(search));
+  const { data, error, refetch } = pages;
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? null, [data]);
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  const more = useMore(pages);
   const columns = useMemo(() => columnsAt(now), [now]);
   const total = data?.pages.at(-1)?.result_set.total_objects;
   return (

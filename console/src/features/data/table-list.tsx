@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { BrowseTable } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { type Column, DataTable } from '../../shared/data-table';
 import { dataTexts as t } from '../../shared/data-texts';
 import { EmptyState } from '../../shared/empty-state';
@@ -11,6 +11,7 @@ import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
 import { number } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
+import { useMore } from '../../shared/use-more';
 import { type Place, tablesQuery } from './data-api';
 import { readDataSearch } from './data-search';
 
@@ -24,14 +25,11 @@ interface TableListProps {
 /** The tables of a schema, a page at a time as somebody scrolls. */
 export function TableList({ place, schema, q, onSearch }: TableListProps): ReactNode {
   const now = useNow(60_000);
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery(
-    tablesQuery(place, schema, q),
-  );
+  const pages = useInfiniteQuery(tablesQuery(place, schema, q));
+  const { data, error, refetch } = pages;
   const rows = useMemo(() => data?.pages.flatMap(({ tables }) => tables), [data]);
   const total = data?.pages.at(-1)?.total;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  const more = useMore(pages);
   const columns = useMemo(() => columnsAt(now), [now]);
   return (
     <>

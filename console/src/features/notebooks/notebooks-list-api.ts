@@ -1,23 +1,27 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query';
 import { createNotebookConf, listNotebookConfsOfWorkspaces, uploadWorkspaceFile } from 'managed-spark/operations';
 import type { NotebookType } from 'managed-spark/types';
 import { api } from '../../api/client';
+import { pollMs } from '../../shared/live/live-queries';
 import type { NotebooksSearch } from './notebooks-search';
 
-const MAX_RECORDS = 1000;
+const PAGE_SIZE = 100;
 const POLL_MS = 5_000;
 
-/** The notebooks that the user may see, the newest first. */
+/** Pages of the notebooks that the user may see, the newest first. */
 export const notebooksQuery = ({ q, workspace }: NotebooksSearch) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['notebooks', { q, workspace }],
-    queryFn: ({ signal }) =>
+    initialPageParam: 1,
+    queryFn: ({ pageParam, signal }) =>
       api.call(listNotebookConfsOfWorkspaces, {
-        query: { limit: MAX_RECORDS, name: q, workspace_id: workspace },
+        query: { limit: PAGE_SIZE, pageNumber: pageParam, name: q, workspace_id: workspace },
         signal,
       }),
+    getNextPageParam: ({ result_set: { next_page } }) => next_page,
     placeholderData: keepPreviousData,
-    refetchInterval: POLL_MS,
+    meta: { isChangedBy: ({ kind }) => kind === 'notebook' },
+    refetchInterval: () => pollMs(POLL_MS),
   });
 
 export interface NewNotebook {

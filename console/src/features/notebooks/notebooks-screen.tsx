@@ -1,5 +1,5 @@
 import { Button, FileButton } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { NotebookListEntry, NotebookType } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
@@ -14,6 +14,7 @@ import { workspacesQuery } from '../../shared/records';
 import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { RelativeTime, useNow } from '../../shared/time';
+import { useMore } from '../../shared/use-more';
 import { CreateNotebook } from './create-notebook';
 import { notebooksQuery } from './notebooks-list-api';
 import { readNotebooksSearch } from './notebooks-search';
@@ -29,38 +30,19 @@ export function NotebooksScreen(): ReactNode {
   const search = useSearch({ from: '/notebooks' });
   const navigate = useNavigate({ from: '/notebooks' });
   const now = useNow(10_000);
-  const { data, error, refetch } = useQuery(notebooksQuery(search));
+  const pages = useInfiniteQuery(notebooksQuery(search));
+  const { data, error, refetch } = pages;
+  const more = useMore(pages);
   const { data: workspaces = [] } = useQuery(workspacesQuery('enabled'));
   const [asked, setAsked] = useState<Asked | null>(null);
   const columns = useMemo(() => columnsAt(now), [now]);
-  const rows = data?.data;
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data]);
+  const total = data?.pages.at(-1)?.result_set.total_objects;
   const isFiltered = search.q !== undefined || search.workspace !== undefined;
   const change = (part: { q?: string; workspace?: number | undefined }) =>
     void navigate({ search: (before) => readNotebooksSearch({ ...before, ...part }), replace: true });
   return (
-    <Page
-      title={t.title}
-      actions={
-        <>
-          <FileButton
-            accept=".ipynb"
-            onChange={(file) => {
-              if (file) void languageIn(file).then((language) => setAsked({ imported: { file, language } }));
-            }}
-          >
-            {(props) => (
-              <Button variant="default" {...props}>
-                {t.import}
-              </Button>
-            )}
-          </FileButton>
-          <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setAsked({ imported: null })}>
-            {t.create}
-          </Button>
-        </>
-      }
-      fill
-    >
+    <Page title={t.title} actions={<Actions onAsk={setAsked} />} fill>
       <div className={list['filters']} role="search">
         <SearchField label={t.search} value={search.q ?? ''} onChange={(typed) => change({ q: typed })} />
         <ChoiceFilter
@@ -75,20 +57,51 @@ export function NotebooksScreen(): ReactNode {
         />
       </div>
       {error && <ProblemPanel error={error} onRetry={() => void refetch()} />}
-      {rows?.length === 0 && (
-        <EmptyState
-          icon={isFiltered ? 'search' : 'notebook'}
-          title={isFiltered ? t.noneFound : t.none}
-          hint={isFiltered ? t.noneFoundHint : t.noneHint}
-        />
-      )}
+      {rows?.length === 0 && <NoNotebooks isFiltered={isFiltered} />}
       {rows && rows.length > 0 && (
-        <DataTable label={t.title} columns={columns} rows={rows} keyOf={({ notebook_conf_id: id }) => id} />
+        <DataTable
+          label={t.title}
+          columns={columns}
+          rows={rows}
+          total={total}
+          keyOf={({ notebook_conf_id: id }) => id}
+          onEnd={more}
+        />
       )}
       {asked && (
         <CreateNotebook workspaceId={search.workspace} imported={asked.imported} onClose={() => setAsked(null)} />
       )}
     </Page>
+  );
+}
+
+function Actions({ onAsk }: { onAsk: (asked: Asked) => void }): ReactNode {
+  return (
+    <>
+      <FileButton
+        accept=".ipynb"
+        onChange={(file) => {
+          if (file) void languageIn(file).then((language) => onAsk({ imported: { file, language } }));
+        }}
+      >
+        {(props) => (
+          <Button variant="default" {...props}>
+            {t.import}
+          </Button>
+        )}
+      </FileButton>
+      <Button leftSection={<Icon name="plus" size={14} />} onClick={() => onAsk({ imported: null })}>
+        {t.create}
+      </Button>
+    </>
+  );
+}
+
+function NoNotebooks({ isFiltered }: { isFiltered: boolean }): ReactNode {
+  return isFiltered ? (
+    <EmptyState icon="search" title={t.noneFound} hint={t.noneFoundHint} />
+  ) : (
+    <EmptyState icon="notebook" title={t.none} hint={t.noneHint} />
   );
 }
 

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { KeysetResultSet, RunList, RunListEntry } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
@@ -15,6 +15,7 @@ import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { dateOf, durationText, RelativeTime, useNow } from '../../shared/time';
+import { useMore } from '../../shared/use-more';
 import { runsHeadQuery, runsQuery } from './runs-api';
 import { readRunsSearch, RUN_STATUSES, type RunsSearch } from './runs-search';
 
@@ -26,11 +27,8 @@ export function RunsScreen(): ReactNode {
   const now = useNow(1_000);
   const pages = useInfiniteQuery(runsQuery(search));
   const head = useQuery(runsHeadQuery(search));
-  const { fetchNextPage, hasNextPage, isFetching } = pages;
   const rows = useMemo(() => merged(head.data, pages.data?.pages ?? []), [head.data, pages.data]);
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  const more = useMore(pages);
   const columns = useMemo(() => columnsAt(now), [now]);
   const error = head.error ?? pages.error;
   const sorting = { by: search.sort ?? 'submit_date', order: search.order ?? 'desc' };
