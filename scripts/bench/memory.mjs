@@ -31,7 +31,7 @@ export async function peakMemory(pid, work) {
 }
 
 /** @param {number} pid */
-function residentMebibytes(pid) {
+export function residentMebibytes(pid) {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (kibibytes === undefined) throw new Error(`Process ${pid} does not report its memory.`);
   return Number(kibibytes) / 1024;

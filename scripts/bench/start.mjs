@@ -1,18 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { projectRoot } from '../embedded/install.mjs';
-import { loadSecrets, migrate, platformEnvironment } from '../embedded/platform.mjs';
 import { freePort } from '../embedded/ports.mjs';
-import { tailOf } from '../embedded/processes.mjs';
-import { startPostgres, startRedis } from '../embedded/services.mjs';
 import { comparisonOf, measure } from './comparison.mjs';
+import { residentMebibytes } from './memory.mjs';
+import { startProgram, withServices } from './started-program.mjs';
 
-const POLL_MS = 10;
-const DEADLINE_MS = 120_000;
 /** Linux reports CPU time in /proc in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
 
@@ -53,48 +45,23 @@ const PROGRAMS = [
  * @returns {Promise<import('./comparison.mjs').Result[]>}
  */
 export async function measureStart({ runtime, rounds, print, signal }) {
-  const folder = mkdtempSync(join(tmpdir(), 'start-bench-'));
-  // If root runs this, PostgreSQL runs as another user, who must be able to enter the folder.
-  chmodSync(folder, 0o711);
-  /** @type {(() => Promise<unknown>)[]} */
-  const undo = [];
-  try {
-    const postgres = await startPostgres(folder, { signal, onExit: print });
-    undo.push(() => postgres.stop());
-    const redis = await startRedis(folder, runtime, { signal, onExit: print });
-    undo.push(() => redis.stop());
-    for (const name of ['data', 'nodes']) mkdirSync(join(folder, name), { mode: 0o700 });
-    const addresses = { databaseUrl: postgres.url, redisUrl: redis.url };
-    const env = {
-      ...platformEnvironment({ runtimeDir: folder, ...addresses, runtime, secrets: loadSecrets(folder) }),
-      HOST: '127.0.0.1',
-      AGENT_API_URL: 'http://127.0.0.1:9',
-    };
-    await migrate({ root: projectRoot, env, logFile: join(folder, 'migrate.log'), signal });
+  return withServices({ name: 'start', runtime, print, signal }, async ({ folder, env }) => {
     const results = [];
     for (const program of PROGRAMS) {
       /** @param {string} entry @param {NodeJS.ProcessEnv} more */
-      const startProgram = async (entry, more) => {
+      const startOn = async (entry, more) => {
         const port = String(await freePort());
-        return startOnce({
-          entry,
-          env: { ...env, [program.port]: port, ...more },
-          url: `http://127.0.0.1:${port}${program.path}`,
-          folder,
-          signal,
-        });
+        const url = `http://127.0.0.1:${port}${program.path}`;
+        return startOnce({ entry, env: { ...env, [program.port]: port, ...more }, url, folder, signal });
       };
       const sides = {
-        baseline: () => startProgram(join('dist', 'src', program.unbundled), { NODE_DISABLE_COMPILE_CACHE: '1' }),
-        product: () => startProgram(join('dist', `${program.name}.js`), {}),
+        baseline: () => startOn(join('dist', 'src', program.unbundled), { NODE_DISABLE_COMPILE_CACHE: '1' }),
+        product: () => startOn(join('dist', `${program.name}.js`), {}),
       };
       results.push(...(await measureProgram(program, sides, rounds, print)));
     }
     return results;
-  } finally {
-    for (const stop of undo.reverse()) await stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  }
+  });
 }
 
 /**
@@ -144,50 +111,21 @@ async function measureProgram({ name, title, below, ratio }, sides, rounds, prin
   ];
 }
 
-/**
- * @param {{entry: string, env: NodeJS.ProcessEnv, url: string, folder: string, signal: AbortSignal}} options
- * @returns {Promise<Start>}
- */
-async function startOnce({ entry, env, url, folder, signal }) {
-  const logFile = join(folder, 'start.log');
-  const log = openSync(logFile, 'w');
-  const started = performance.now();
-  const child = spawn(process.execPath, [entry], { cwd: projectRoot, env, stdio: ['ignore', log, log], signal });
-  closeSync(log);
-  const ended = once(child, 'exit');
-  ended.catch(() => {});
+/** @param {Parameters<typeof startProgram>[0]} program @returns {Promise<Start>} */
+async function startOnce(program) {
+  const { pid, wall, stop } = await startProgram(program);
   try {
-    while (!(await isReady(url, signal))) {
-      if (child.exitCode !== null || performance.now() - started > DEADLINE_MS) {
-        throw new Error(`${entry} did not become ready:\n${tailOf(logFile, 25)}`);
-      }
-      await delay(POLL_MS, undefined, { signal });
-    }
-    const wall = (performance.now() - started) / 1000;
-    return { wall, ...usageOf(Number(child.pid)) };
+    return { wall, cpu: cpuSeconds(pid), memory: residentMebibytes(pid) };
   } finally {
-    // After SIGTERM, the process ends in an orderly way and writes the cache.
-    child.kill('SIGTERM');
-    await ended;
+    await stop();
   }
 }
 
-/** @param {string} url @param {AbortSignal} signal */
-async function isReady(url, signal) {
-  try {
-    return (await fetch(url, { signal })).status === 200;
-  } catch {
-    signal.throwIfAborted();
-    return false;
-  }
-}
-
-/** @param {number} pid @returns {{cpu: number, memory: number}} seconds and MiB */
-function usageOf(pid) {
+/** @param {number} pid */
+function cpuSeconds(pid) {
   // The fields follow the name of the program, which may contain any character.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, memory: Number(kibibytes) / 1024 };
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
