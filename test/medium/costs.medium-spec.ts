@@ -15,6 +15,8 @@ const PRICES = '2026-01-01:0.05:USD,2026-03-01:0.06:USD,2026-04-01:0.04:EUR';
 interface Line extends Record<'runs' | 'idle' | 'nodes', { node_ms: number } | null> {
   day: string | null;
   workspace: { id: number } | null;
+  cluster: { id: number } | null;
+  user: { user_id: number; username: string } | null;
   run: { id: number } | null;
 }
 
@@ -72,6 +74,8 @@ describe('costs', () => {
     // (5,400,000 + 2) / 4 is cut to 1,350,000, less 900,000 until the run began.
     expect(await costOf(half)).toEqual({
       run_id: half,
+      resource: 'job',
+      name: 'sum',
       cluster_id: mine.clusterId,
       start_date: '2026-02-10T09:00:00.000Z',
       end_date: '2026-02-10T09:30:00.002Z',
@@ -203,6 +207,10 @@ describe('costs', () => {
         expect(runs.data.map(({ run: found, ...line }: Line) => [found, ...hours(line)])).toEqual([
           [{ id: dear, name: 'sum' }, 2, null, null],
           [{ id: cheap, name: 'sum' }, 0.5, null, null],
+        ]);
+        expect(runs.data.map(({ workspace, cluster, user: by }: Line) => [workspace?.id, cluster?.id, by])).toEqual([
+          [mine.workspaceId, mine.clusterId, { user_id: mine.userId, username: 'mine' }],
+          [other, mine.clusterId, { user_id: mine.userId, username: 'mine' }],
         ]);
         expect(hours(runs.total)).toEqual([2.5, 5.5, 8]);
       },

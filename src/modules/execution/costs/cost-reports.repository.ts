@@ -7,7 +7,7 @@ import { endOf, milliseconds, type PricedPeriod, startOf, usageDays, type UsageP
 import { workspacesSharedWith } from '../workspaces';
 import type { CostPosition } from './cost-position';
 import { PRICED, pricesOf, SUMS, type SumsRow } from './cost-sums.joins';
-import type { CostPart } from './dto/cost-report.dto';
+import type { CostPart, CostSubject } from './dto/cost-report.dto';
 import { SHARES } from './shares.joins';
 
 export interface CostScope extends TenantScope {
@@ -27,6 +27,13 @@ export interface CostRow {
   day: string | null;
   name: string | null;
   kinds: Partial<Record<Kind, SumsRow>>;
+}
+
+/** A run with the records that it belongs to; null if it is no longer there. */
+export interface RunCostRow extends CostRow {
+  workspace: CostSubject | null;
+  cluster: CostSubject | null;
+  user: { user_id: number; username: string } | null;
 }
 
 type Grouped = Exclude<CostPart, 'run'>;
@@ -81,14 +88,14 @@ export class CostReportsRepository {
     period: UsagePeriod,
     prices: readonly PricedPeriod[],
     { limit, after }: { limit: number; after: CostPosition | null },
-  ): Promise<CostRow[]> {
+  ): Promise<RunCostRow[]> {
     const report = new Report(scope, period, prices);
     const { first, last } = report;
     const below = after && [report.add(after.key), report.add(after.id)];
     const following = (ycu: string, id: string) =>
       below ? `(${ycu}, ${id}) < (${below[0]}::numeric, ${below[1]}::bigint)` : 'TRUE';
     const { shares, conditions } = report.shared();
-    return rows<CostRow>(
+    return rows<RunCostRow>(
       this.dataSource.manager,
       `${shares},
        short AS (
@@ -107,10 +114,15 @@ export class CostReportsRepository {
          WHERE d.usage_date BETWEEN ${first} AND ${last}
          UNION ALL SELECT run_id, usage_date, ms, ycu_ms FROM live),
        sums AS (SELECT run_id AS id, sum(ycu_ms) AS key, ${SUMS} FROM days ${PRICED} GROUP BY run_id)
-       SELECT id, trim_scale(key)::text AS key, NULL AS day,
-         (SELECT job_conf_snapshot->>'name' FROM runs WHERE run_id = id) AS name, json_build_object('runs', row_to_json(page)) AS kinds
+       SELECT page.id, trim_scale(page.key)::text AS key, NULL AS day, r.job_conf_snapshot->>'name' AS name,
+         json_build_object('runs', row_to_json(page)) AS kinds,
+         CASE WHEN w.workspace_id IS NOT NULL THEN json_build_object('id', w.workspace_id, 'name', w.name) END AS workspace,
+         CASE WHEN c.cluster_id IS NOT NULL THEN json_build_object('id', c.cluster_id, 'name', c.name) END AS cluster,
+         CASE WHEN u.user_id IS NOT NULL THEN json_build_object('user_id', u.user_id, 'username', u.username) END AS "user"
        FROM (SELECT * FROM sums WHERE ${following('key', 'id')} ORDER BY key DESC, id DESC LIMIT ${limit}) page
-       ORDER BY page.key DESC, id DESC`,
+         LEFT JOIN runs r ON r.run_id = page.id LEFT JOIN workspaces w ON w.workspace_id = r.workspace_id
+         LEFT JOIN clusters c ON c.cluster_id = r.cluster_id LEFT JOIN users u ON u.user_id = r.created_by_user_id
+       ORDER BY page.key DESC, page.id DESC`,
       report.values,
     );
   }

@@ -3,7 +3,13 @@ import { Config } from '../../../config/config';
 import { invalid } from '../../../platform/kernel/errors/domain-error';
 import { BillingService, type PricedPeriod, pricedPeriods } from '../billing';
 import { type CostPosition, decodeCostPosition, encodeCostPosition } from './cost-position';
-import { type CostRow, type CostScope, CostReportsRepository, type Kind } from './cost-reports.repository';
+import {
+  type CostRow,
+  type CostScope,
+  CostReportsRepository,
+  type Kind,
+  type RunCostRow,
+} from './cost-reports.repository';
 import type { SumsRow } from './cost-sums.joins';
 import type { Cost } from './dto/cost.dto';
 import type { CostLine, CostPart, CostQuery, CostReport, CostSubject, CostTotal } from './dto/cost-report.dto';
@@ -57,20 +63,23 @@ export class CostReportsService {
     part: CostPart,
     limit: number,
     after: CostPosition | null,
-  ): Promise<CostRow[]> {
+  ): Promise<(CostRow | RunCostRow)[]> {
     return part === 'run'
       ? this.repository.runs(scope, period, this.prices, { limit, after })
       : this.repository.lines(scope, period, this.prices, { part, limit, after });
   }
 
-  private lineOf(part: CostPart, row: CostRow): CostLine {
+  private lineOf(part: CostPart, row: CostRow | RunCostRow): CostLine {
     const subject: CostSubject = { id: row.id, name: row.name };
+    const user = part === 'user' && row.name !== null ? { user_id: row.id, username: row.name } : null;
+    const parts = 'workspace' in row ? { workspace: row.workspace, cluster: row.cluster, user: row.user } : null;
     return {
       day: part === 'day' ? row.day : null,
       workspace: part === 'workspace' ? subject : null,
       cluster: part === 'cluster' ? subject : null,
-      user: part === 'user' && row.name !== null ? { user_id: row.id, username: row.name } : null,
+      user,
       run: part === 'run' ? subject : null,
+      ...parts,
       ...this.totalOf(row.kinds),
     };
   }

@@ -10,6 +10,8 @@ import { SHARES } from './shares.joins';
 
 export interface CostedRun {
   run_id: number;
+  resource: string;
+  name: string;
   cluster_id: number;
   assigned_at: Date | null;
   ended_at: Date | null;
@@ -24,8 +26,8 @@ export class RunCostsRepository {
   async run({ tenantId, workspace }: WorkspaceScope, runId: number): Promise<CostedRun | null> {
     return firstRow<CostedRun>(
       this.dataSource.manager,
-      `SELECT t.run_id, t.cluster_id, t.assigned_at, t.ended_at FROM runs t
-       WHERE t.run_id = $1 AND ${ofTenant('t', '$2')} AND t.workspace_id = $3`,
+      `SELECT t.run_id, t.kind AS resource, t.job_conf_snapshot->>'name' AS name, t.cluster_id, t.assigned_at, t.ended_at
+       FROM runs t WHERE t.run_id = $1 AND ${ofTenant('t', '$2')} AND t.workspace_id = $3`,
       [runId, tenantId, workspace.workspaceId],
     );
   }

@@ -26,6 +26,8 @@ export class RunCostsService {
     const { intervals, ...sums } = await this.repository.cost(runId, this.prices);
     return {
       run_id: run.run_id,
+      resource: run.resource,
+      name: run.name,
       cluster_id: run.cluster_id,
       start_date: run.assigned_at,
       end_date: run.ended_at,

@@ -15,7 +15,13 @@ export type { Run } from './jobs/entities/run.entity';
 export { InstanceUse } from './jobs/instance-use';
 export { exportJobConf, readJobConf, withoutSecrets } from './jobs/job-conf-documents';
 export { clusterInfo } from './jobs/job-confs.service';
-export { JOB_TYPE_RULES, type JobLanguage, NOTEBOOK_LANGUAGES, type NotebookLanguage } from './jobs/job-types';
+export {
+  JOB_TYPE_RULES,
+  type JobLanguage,
+  NOTEBOOK_LANGUAGES,
+  type NotebookLanguage,
+  RUN_RESOURCES,
+} from './jobs/job-types';
 export type { ConfigurationValues, RunConfigurationRow } from './jobs/run-configurations.repository';
 export { RunConfigurationsService } from './jobs/run-configurations.service';
 export { JOB, NOTEBOOK } from './jobs/run-kinds';

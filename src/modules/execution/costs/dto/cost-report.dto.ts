@@ -40,17 +40,17 @@ export class CostLine {
     | null;
   @Field.object(() => CostSubject, {
     nullable: true,
-    description: 'The workspace; null unless costs are divided by them',
+    description: 'The workspace; null unless costs are divided by workspaces or runs',
   })
   workspace: CostSubject | null;
   @Field.object(() => CostSubject, {
     nullable: true,
-    description: 'The cluster; null unless costs are divided by them',
+    description: 'The cluster; null unless costs are divided by clusters or runs',
   })
   cluster: CostSubject | null;
   @Field.object(() => UserRef, {
     nullable: true,
-    description: 'The user; null unless costs are divided by them, and for runs of the platform itself',
+    description: 'The user; null unless costs are divided by users or runs, and for runs of the platform itself',
   })
   user: UserRef | null;
   @Field.object(() => CostSubject, { nullable: true, description: 'The run; null unless costs are divided by them' })

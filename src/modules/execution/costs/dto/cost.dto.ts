@@ -1,6 +1,7 @@
 import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import { Field } from '../../../../platform/kernel/dto/fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
+import { RUN_RESOURCES } from '../../runs';
 
 export const PRICINGS = nameEnum(
   'Pricing',
@@ -57,6 +58,9 @@ export const MAX_INTERVALS = 1_000;
 @About('What a run costs: its share of the RUNNING time of its nodes.')
 export class RunCost {
   @Field.id() run_id: number;
+  @Field.oneOf(RUN_RESOURCES, { description: 'job if `getJob` returns the run, notebook if `getNotebook` does' })
+  resource: string;
+  @Field.text({ description: 'Name that the configuration had when the run was submitted' }) name: string;
   @Field.id({ description: 'The cluster of the run' }) cluster_id: number;
   @Field.timestamp({ nullable: true, description: 'When the run got its slot; null while it waits for one' })
   start_date: Date | null;
