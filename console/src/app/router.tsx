@@ -5,6 +5,7 @@ import { readClusterSearch, readClustersSearch } from '../features/clusters/clus
 import { readAccessSearch } from '../features/access/access-search';
 import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
+import { readCostsSearch } from '../features/costs/costs-search';
 import { readDataSearch } from '../features/data/data-search';
 import { readNotebooksSearch } from '../features/notebooks/notebooks-search';
 import { readRunSearch } from '../features/runs/run-search';
@@ -114,6 +115,13 @@ const notebook = createRoute({
     }),
   },
   component: lazyRouteComponent(() => import('../features/notebooks/notebook-screen'), 'NotebookScreen'),
+});
+
+const costs = createRoute({
+  getParentRoute: () => root,
+  path: '/costs',
+  validateSearch: readCostsSearch,
+  component: lazyRouteComponent(() => import('../features/costs/costs-screen'), 'CostsScreen'),
 });
 
 const access = createRoute({
@@ -228,6 +236,7 @@ const routeTree = root.addChildren([
   job,
   sql,
   data,
+  costs,
   access,
   admin,
   users,

@@ -22,6 +22,7 @@ const NAVIGATION = [
   { to: '/workspaces', icon: 'folder', label: texts.nav.workspaces },
   { to: '/data', icon: 'data', label: texts.nav.data },
   { to: '/sql', icon: 'terminal', label: texts.nav.sql },
+  { to: '/costs', icon: 'cost', label: texts.nav.costs },
   { to: '/access', icon: 'key', label: texts.nav.access },
   { to: '/admin', icon: 'gear', label: texts.nav.admin },
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];

@@ -89,6 +89,24 @@ export function bars(maxWidth: number): Partial<uPlot.Series> {
   return { ...(paths && { paths }), points: { show: false } };
 }
 
+/** Returns a filling of stripes, which is told apart from a full one without colour. */
+export function hatched(colour: string): CanvasPattern | string {
+  const size = Math.round(6 * window.devicePixelRatio);
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = size;
+  const context = tile.getContext('2d');
+  if (!context) return colour;
+  context.strokeStyle = colour;
+  context.lineWidth = window.devicePixelRatio;
+  // Corners are drawn over the edge, so that the stripes of neighbouring tiles meet.
+  for (const shift of [-size, 0, size]) {
+    context.moveTo(shift - 1, size + 1);
+    context.lineTo(shift + size + 1, -1);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat') ?? colour;
+}
+
 function inkOf(element: Element): Ink {
   const colour = (property: string) => resolved(element, property);
   return {

@@ -14,6 +14,14 @@ export function choiceParam<V extends string>(values: readonly V[], value: unkno
   return values.find((one) => one === value);
 }
 
+/** A day such as `2026-11-28`. Years before 2000 are those of a date that somebody is still typing. */
+export function dayParam(value: unknown): string | undefined {
+  const day = typeof value === 'string' && /^2\d{3}-\d{2}-\d{2}$/.test(value) ? new Date(value) : null;
+  return day !== null && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(String(value))
+    ? String(value)
+    : undefined;
+}
+
 /** The number of a page after the first one, which needs no parameter. */
 export function pageParam(value: unknown): number | undefined {
   const page = idParam(value);

@@ -12,6 +12,7 @@ export const texts = {
     workspaces: 'Workspaces',
     data: 'Data',
     sql: 'SQL',
+    costs: 'Costs',
     access: 'Access',
     admin: 'Administration',
     docs: 'API documentation',

@@ -1,0 +1,57 @@
+import type { Cost } from 'managed-spark/types';
+
+const HOUR_MS = 3_600_000;
+
+/** The measure of costs: money if all of a period has a price, else compute units. */
+export interface Measure {
+  currency: string | null;
+  valueOf: (cost: Cost) => number;
+  /** Returns a value as text. All values have the same number of decimals, so that they stand below each other. */
+  format: (value: number) => string;
+  text: (cost: Cost) => string;
+}
+
+/** @param largest the cost whose size decides the number of decimals */
+export function measureOf(largest: Cost): Measure {
+  const { pricing, currency } = largest;
+  if (pricing !== 'PRICED' || currency === null) {
+    return measured(null, ({ ycu }) => ycu, decimals(largest.ycu));
+  }
+  return measured(
+    currency,
+    ({ amount }) => amount ?? 0,
+    decimals(largest.amount ?? 0, { style: 'currency', currency }),
+  );
+}
+
+function measured(currency: string | null, valueOf: Measure['valueOf'], numbers: Intl.NumberFormat): Measure {
+  const format = (value: number) => numbers.format(value);
+  return { currency, valueOf, format, text: (cost) => format(valueOf(cost)) };
+}
+
+/** Returns a format of node hours for costs up to the largest. */
+export function hoursOf(largest: Cost): (cost: Cost) => string {
+  const hours = decimals(largest.node_ms / HOUR_MS);
+  return ({ node_ms: ms }) => hours.format(ms / HOUR_MS);
+}
+
+/** Returns a format of compute units for costs up to the largest. */
+export function unitsOf(largest: Cost): (cost: Cost) => string {
+  const units = decimals(largest.ycu);
+  return ({ ycu }) => units.format(ycu);
+}
+
+/** Returns a part in percent, such as `42.1` or `<0.1`. */
+export function percentText(part: number, whole: number): string {
+  const percent = whole > 0 ? (part / whole) * 100 : 0;
+  return percent > 0 && percent < 0.05 ? '<0.1' : percent.toFixed(1);
+}
+
+function decimals(largest: number, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
+  const digits = largest >= 10 ? 2 : largest >= 0.1 ? 4 : 6;
+  return new Intl.NumberFormat('en-US', {
+    ...options,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}

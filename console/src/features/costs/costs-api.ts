@@ -1,0 +1,63 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { getRunCost, listCosts, type ListCostsInput } from 'managed-spark/operations';
+import { api } from '../../api/client';
+import { type CostsSearch, daysOf, type Part, type Period } from './costs-search';
+
+const PAGE_SIZE = 100;
+/** Records that a filter offers; the dearest are among them. */
+const MAX_OPTIONS = 200;
+/** Costs grow while nodes run; what was read so recently is shown as it is. */
+const STALE_MS = 20_000;
+
+type CostsQuery = NonNullable<ListCostsInput['query']>;
+
+/** Returns the request for the costs of a period, divided by a part. */
+export function costsQueryOf(search: CostsSearch, { from, to }: Period, by: Part): CostsQuery {
+  const { workspace, cluster, user } = search;
+  return {
+    from,
+    until: to,
+    by,
+    ...(workspace !== undefined && { workspace_id: workspace }),
+    ...(cluster !== undefined && { cluster_ids: [cluster] }),
+    ...(user !== undefined && { created_by_ids: [user] }),
+  };
+}
+
+/** Pages of the lines; each page also has the sums of the whole period. */
+export const linesQuery = (query: CostsQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['costs', 'lines', query],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      api.call(listCosts, { query: { ...query, limit: PAGE_SIZE, after: pageParam }, signal }),
+    getNextPageParam: ({ result_set: { next } }) => next,
+    staleTime: STALE_MS,
+  });
+
+/** The days of the period, for the chart. */
+export const daysQuery = (query: CostsQuery) =>
+  queryOptions({
+    queryKey: ['costs', 'days', query],
+    queryFn: ({ signal }) => {
+      const limit = daysOf({ from: query.from, to: query.until }).length;
+      return api.call(listCosts, { query: { ...query, by: 'day', limit: Math.max(1, limit) }, signal });
+    },
+    staleTime: STALE_MS,
+  });
+
+/** The workspaces, clusters or users with costs in the period, which a filter offers. */
+export const optionsQuery = ({ from, to }: Period, by: 'workspace' | 'cluster' | 'user') =>
+  queryOptions({
+    queryKey: ['costs', 'options', from, to, by],
+    queryFn: ({ signal }) => api.call(listCosts, { query: { from, until: to, by, limit: MAX_OPTIONS }, signal }),
+    staleTime: STALE_MS,
+  });
+
+/** The cost of a run, with the intervals of the ledger that prove it. */
+export const runCostQuery = (workspaceId: number, runId: number) =>
+  queryOptions({
+    queryKey: ['costs', 'run', workspaceId, runId],
+    queryFn: ({ signal }) => api.call(getRunCost, { path: { workspace_id: workspaceId, run_id: runId }, signal }),
+    staleTime: STALE_MS,
+  });

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { RunCost, RunCostInterval } from 'managed-spark/types';
+import type { ReactNode } from 'react';
+import { commonTexts } from '../../shared/common-texts';
+import { costTexts } from '../../shared/cost-texts';
+import { DetailDrawer } from '../../shared/detail-drawer';
+import { type Fact, Facts } from '../../shared/facts';
+import { number } from '../../shared/texts';
+import { dateOf, durationText, exactTime } from '../../shared/time';
+import table from '../../shared/plain-table.module.css';
+import { hoursOf, measureOf, unitsOf } from './cost-format';
+import { runCostQuery } from './costs-api';
+import styles from './costs-screen.module.css';
+
+const t = costTexts.run;
+
+const DRAWER_WIDTH = 860;
+
+interface RunCostDrawerProps {
+  workspaceId: number;
+  runId: number;
+  onClose: () => void;
+}
+
+/** Shows what a run costs, and the intervals of the ledger that the cost is the sum of. */
+export function RunCostDrawer({ workspaceId, runId, onClose }: RunCostDrawerProps): ReactNode {
+  const { data: run, error, refetch } = useQuery(runCostQuery(workspaceId, runId));
+  return (
+    <DetailDrawer
+      title={run ? t.title(run.name, runId) : `#${runId}`}
+      width={DRAWER_WIDTH}
+      error={error}
+      onRetry={refetch}
+      onClose={onClose}
+    >
+      {run && (
+        <div className={styles['drawer']}>
+          <Facts facts={factsOf(run)} />
+          {run.resource === 'job' && (
+            <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId }}>
+              {t.open}
+            </Link>
+          )}
+          <h3 className={styles['title']}>{t.proof}</h3>
+          <p className={styles['note']}>{t.rule}</p>
+          {run.intervals.length > 0 ? <Intervals run={run} /> : <p className={styles['note']}>{t.noIntervals}</p>}
+        </div>
+      )}
+    </DetailDrawer>
+  );
+}
+
+function factsOf({ cost, cluster_id: clusterId, start_date: start, end_date: end }: RunCost): Fact[] {
+  const startedAt = dateOf(start);
+  const endedAt = dateOf(end);
+  const held = startedAt && `${exactTime(startedAt)} – ${endedAt ? exactTime(endedAt) : t.still}`;
+  return [
+    ...(cost.amount === null ? [] : [{ label: t.cost, value: measureOf(cost).text(cost) }]),
+    { label: t.units, value: unitsOf(cost)(cost) },
+    { label: t.share, value: `${costTexts.hours(hoursOf(cost)(cost))} (${number(cost.node_ms)} ms)` },
+    { label: t.held, value: held ?? t.waiting },
+    {
+      label: t.cluster,
+      value: (
+        <Link to="/clusters/$clusterId" params={{ clusterId }} search={{ tab: 'history' }}>
+          #{clusterId}
+        </Link>
+      ),
+    },
+  ];
+}
+
+function Intervals({ run: { cost, intervals, is_truncated: isTruncated } }: { run: RunCost }): ReactNode {
+  return (
+    <>
+      <div className={table['frame']} tabIndex={0} role="region" aria-label={t.proof}>
+        <table className={table['table']}>
+          <thead>
+            <tr>
+              <th scope="col">{t.from}</th>
+              <th scope="col">{t.until}</th>
+              <th scope="col">{t.node}</th>
+              <th scope="col" className={table['number']}>
+                {t.time}
+              </th>
+              <th scope="col" className={table['number']}>
+                {t.slots}
+              </th>
+              <th scope="col" className={table['number']}>
+                {t.ms}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {intervals.map((interval) => (
+              <Interval key={`${interval.node_state_id} ${interval.from_date}`} interval={interval} />
+            ))}
+          </tbody>
+          {!isTruncated && (
+            <tfoot>
+              <tr>
+                <th scope="row" colSpan={5}>
+                  {t.sum}
+                </th>
+                <td className={table['number']}>
+                  <strong>{number(cost.node_ms)}</strong>
+                </td>
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      </div>
+      {isTruncated && <p className={styles['note']}>{t.truncated(number(intervals.length))}</p>}
+    </>
+  );
+}
+
+function Interval({ interval }: { interval: RunCostInterval }): ReactNode {
+  const { from_date: from, to_date: to, node_id: node, machine_type: machine, is_spot: isSpot, slots } = interval;
+  return (
+    <tr>
+      <td className="numbers">{utcText(from)}</td>
+      <td className="numbers">{utcText(to)}</td>
+      <td>
+        #{node} · {machine}
+        {isSpot && ` · ${t.spot}`}
+      </td>
+      <td className={table['number']}>{durationText(Date.parse(to ?? '') - Date.parse(from ?? ''))}</td>
+      <td className={table['number']}>{t.oneOf(slots)}</td>
+      <td className={table['number']}>{number(interval.share_ms)}</td>
+    </tr>
+  );
+}
+
+/** Intervals end with days of UTC, to the millisecond. */
+function utcText(at: string | null): string {
+  return at === null ? commonTexts.none : at.replace('T', ' ').replace('Z', '');
+}
