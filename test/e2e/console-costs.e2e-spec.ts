@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { errorsOf, launchChromium } from '../harness/chromium';
 import { expectAccessible } from './harness/accessibility';
@@ -106,6 +107,7 @@ async function pageOf(username: string): Promise<Page> {
     viewport: { width: 1280, height: 900 },
     reducedMotion: 'reduce',
     locale: 'en-US',
+    permissions: ['clipboard-read', 'clipboard-write'],
   });
   opened.setDefaultTimeout(60_000);
   await opened.goto(`${platform.baseUrl}/console/`);
@@ -173,8 +175,29 @@ describe('an administrator in the console', () => {
     expect(page.url()).toContain(`${PERIOD}&by=run&workspace=${finance}`);
   });
 
-  it('chooses a period, and finds the first step where nothing cost anything', async () => {
+  it('takes the lines along as a file, and the request as a command', async () => {
     await page.getByRole('button', { name: 'Clear filters' }).click();
+    await linesOf(page, 'sum');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as CSV' }).click();
+    const download = await saved;
+    expect(download.suggestedFilename()).toBe('costs-by-run-2025-05-01-2025-05-31.csv');
+    const [head = '', ...lines] = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(head).toMatch(/^\ufeffrun_id,run,workspace_id,workspace,.*,runs_amount,.*,currency$/);
+    expect(lines).toEqual([
+      expect.stringMatching(/^\d+,sum,\d+,finance,\d+,etl,\d+,costs-ana,7200000,4,0\.2,,,,,,,USD$/),
+      expect.stringMatching(/^\d+,"<img .*,1800000,1,0\.05,,,,,,,USD$/),
+    ]);
+    await page.getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('menuitem', { name: 'Command line' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toBe('msp costs --from 2025-05-01 --until 2025-05-31 --by run');
+  });
+
+  it('chooses a period, and finds the first step where nothing cost anything', async () => {
     await page.getByLabel('First day (UTC)').fill('2025-05-11');
     await page.waitForURL(/from=2025-05-11&to=2025-05-31/);
     expect(await linesOf(page, 'sum')).toMatchObject([{ 5: '$0.1000' }]);

@@ -8,6 +8,7 @@ export const commonTexts = {
   total: (text: string, total: number) => `${text} ${total === 1 ? 'entry' : 'entries'}`,
   none: '–',
   actions: 'Actions',
+  copyAs: { label: 'Copy as', curl: 'curl', python: 'Python', command: 'Command line' },
   clusterSelect: {
     label: 'Cluster',
     none: 'There is no cluster that you can use. Create one, or ask an administrator for one.',

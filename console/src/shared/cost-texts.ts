@@ -54,6 +54,11 @@ export const costTexts = {
     hours: 'Node hours',
     units: 'Compute units',
   },
+  csv: {
+    save: 'Save as CSV',
+    file: (by: string, from: string, to: string) => `costs-by-${by}-${from}-${to}.csv`,
+    tooLong: (most: string) => `There are more than ${most} lines. Choose a shorter period.`,
+  },
   platform: 'the platform',
   drill: (name: string) => `Runs of ${name}`,
   emptyTitle: 'Nothing cost anything in this period',

@@ -83,6 +83,36 @@ def test_a_cost_without_a_price_says_so(msp: Any, platform: Platform, capsys: An
     assert json.loads(capsys.readouterr().out)[0]["cost"] == unpriced
 
 
+def test_costs_of_a_period_have_what_was_idle(msp: Any, platform: Platform, capsys: Any) -> None:
+    day = {"day": "2026-11-01", "run": None, "user": None, "runs": COST, "idle": COST, "nodes": COST}
+    total = {"runs": COST, "idle": COST, "nodes": COST}
+    report = {"data": [day], "total": total, "as_of": "2026-11-02T00:00:00Z", "result_set": {"limit": 1, "next": "more"}}
+    platform.answers = [httpx.Response(200, json=report)]
+    assert msp("costs", "--from", "2026-11-01", "--until", "2026-11-30", "-w", "demo", "-c", "2", "-n", "1") == 0
+    assert dict(platform.requests[-1].url.params) == {
+        "from": "2026-11-01",
+        "until": "2026-11-30",
+        "by": "day",
+        "limit": "1",
+        "workspace_name": "demo",
+        "cluster_ids": "2",
+    }
+    out, err = capsys.readouterr()
+    row = ["-", "2026-11-01", "0.125000", "0.680000", "0.000034", "USD", "0.125000", "0.000034"]
+    assert out.splitlines()[1].split() == row
+    assert err == "There are more than 1 lines. Raise --limit, or choose a shorter period.\n"
+
+
+def test_costs_by_user_are_without_idle_time(msp: Any, platform: Platform, capsys: Any) -> None:
+    lines = [{"user": {"user_id": 5, "username": "ana"}, "runs": COST, "idle": None}, {"user": None, "runs": COST, "idle": None}]
+    report = {"data": lines, "total": {"runs": COST}, "result_set": {"limit": 100, "next": None}}
+    platform.answers = [httpx.Response(200, json=report)]
+    assert msp("costs", "--from", "2026-11-01", "--until", "2026-11-30", "--by", "user") == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[:3] for line in out.splitlines()[1:]] == [["5", "ana", "0.125000"], ["-", "-", "0.125000"]]
+    assert err == ""
+
+
 def test_refusals_and_missing_logins_have_their_codes(msp: Any, platform: Platform, capsys: Any) -> None:
     for answer, code in [(refused(403, "AUTH.PERMISSION"), 4), (refused(401, "AUTH.ENDED"), 5)]:
         platform.answers = [answer]

@@ -1,16 +1,19 @@
 import { Button, SegmentedControl } from '@mantine/core';
-import { useInfiniteQuery, useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useIsFetching, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { listCosts } from 'managed-spark/operations';
 import type { CostReport } from 'managed-spark/types';
 import { type ReactNode, useCallback, useMemo } from 'react';
+import { CopyAs } from '../../shared/copy-as';
 import { costTexts } from '../../shared/cost-texts';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { saveFile } from '../../shared/save-file';
 import { RelativeTime, useNow } from '../../shared/time';
 import { measureOf } from './cost-format';
-import { costsQueryOf, daysQuery, linesQuery } from './costs-api';
+import { commandOf, type CostsQuery, costsQueryOf, daysQuery, linesQuery, readCsv } from './costs-api';
 import { CostsChart } from './costs-chart';
 import { CostsFilters } from './costs-filters';
 import { type CostsSearch, type Part, PARTS, type Period, periodOf, readCostsSearch } from './costs-search';
@@ -30,7 +33,8 @@ export function CostsScreen(): ReactNode {
   const today = new Date(now).toISOString().slice(0, 10);
   const { by = 'day' } = search;
   const period = useMemo(() => periodOf(search, new Date(today)), [search, today]);
-  const lines = useInfiniteQuery(linesQuery(costsQueryOf(search, period, by)));
+  const query = costsQueryOf(search, period, by);
+  const lines = useInfiniteQuery(linesQuery(query));
   const days = useQuery(daysQuery(costsQueryOf(search, period, 'day')));
   const isReading = useIsFetching({ queryKey: ['costs'] }) > 0;
   const change = (part: Partial<CostsSearch>) =>
@@ -54,14 +58,17 @@ export function CostsScreen(): ReactNode {
         )
       }
       actions={
-        <Button
-          variant="default"
-          leftSection={<Icon name="again" size={14} />}
-          loading={isReading}
-          onClick={() => void queries.invalidateQueries({ queryKey: ['costs'] })}
-        >
-          {t.refresh}
-        </Button>
+        <>
+          <CopyAs call={{ operation: listCosts, query }} command={commandOf(query)} />
+          <Button
+            variant="default"
+            leftSection={<Icon name="again" size={14} />}
+            loading={isReading}
+            onClick={() => void queries.invalidateQueries({ queryKey: ['costs'] })}
+          >
+            {t.refresh}
+          </Button>
+        </>
       }
       fill
     >
@@ -75,7 +82,7 @@ export function CostsScreen(): ReactNode {
           ) : (
             <>
               <Sums report={first} isFiltered={isFiltered} days={days.data} period={period} />
-              <Division by={by} onChange={(chosen) => change({ by: chosen })} />
+              <Division by={by} period={period} query={query} onChange={(chosen) => change({ by: chosen })} />
               <CostsTable by={by} pages={pages} onEnd={more} />
             </>
           )}
@@ -111,19 +118,41 @@ function Sums({ report: { total }, days, period, isFiltered }: SumsProps): React
   );
 }
 
-/** Chooses by what the table divides the costs. */
-function Division({ by, onChange }: { by: Part; onChange: (by: Part | undefined) => void }): ReactNode {
+interface DivisionProps {
+  by: Part;
+  period: Period;
+  query: CostsQuery;
+  onChange: (by: Part | undefined) => void;
+}
+
+/** Chooses by what the table divides the costs, and saves its lines. */
+function Division({ by, period, query, onChange }: DivisionProps): ReactNode {
+  const saving = useMutation({
+    mutationFn: async () => saveFile(await readCsv(query, by), t.csv.file(by, period.from, period.to)),
+  });
   return (
-    <div className={styles['division']}>
-      <span id="costs-by">{t.by.label}</span>
-      <SegmentedControl
-        size="xs"
-        aria-labelledby="costs-by"
-        data={PARTS.map((value) => ({ value, label: t.by.names[value] }))}
-        value={by}
-        onChange={(value) => onChange(PARTS.find((one) => one === value))}
-      />
-    </div>
+    <>
+      <div className={styles['division']}>
+        <span id="costs-by">{t.by.label}</span>
+        <SegmentedControl
+          size="xs"
+          aria-labelledby="costs-by"
+          data={PARTS.map((value) => ({ value, label: t.by.names[value] }))}
+          value={by}
+          onChange={(value) => onChange(PARTS.find((one) => one === value))}
+        />
+        <Button
+          className={styles['save']}
+          variant="default"
+          leftSection={<Icon name="download" size={14} />}
+          loading={saving.isPending}
+          onClick={() => saving.mutate()}
+        >
+          {t.csv.save}
+        </Button>
+      </div>
+      {saving.error && <ProblemPanel error={saving.error} onRetry={() => saving.mutate()} />}
+    </>
   );
 }
 

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { getRunCost } from 'managed-spark/operations';
 import type { RunCost, RunCostInterval } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { commonTexts } from '../../shared/common-texts';
+import { CopyAs } from '../../shared/copy-as';
 import { costTexts } from '../../shared/cost-texts';
 import { DetailDrawer } from '../../shared/detail-drawer';
 import { type Fact, Facts } from '../../shared/facts';
@@ -37,11 +39,17 @@ export function RunCostDrawer({ workspaceId, runId, onClose }: RunCostDrawerProp
       {run && (
         <div className={styles['drawer']}>
           <Facts facts={factsOf(run)} />
-          {run.resource === 'job' && (
-            <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId }}>
-              {t.open}
-            </Link>
-          )}
+          <div className={styles['ways']}>
+            <CopyAs
+              call={{ operation: getRunCost, path: { workspace_id: workspaceId, run_id: runId } }}
+              {...(run.resource === 'job' && { command: `msp job cost ${runId} -w ${workspaceId}` })}
+            />
+            {run.resource === 'job' && (
+              <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId }}>
+                {t.open}
+              </Link>
+            )}
+          </div>
           <h3 className={styles['title']}>{t.proof}</h3>
           <p className={styles['note']}>{t.rule}</p>
           {run.intervals.length > 0 ? <Intervals run={run} /> : <p className={styles['note']}>{t.noIntervals}</p>}

@@ -2,6 +2,7 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { type ReactNode, lazy, Suspense, useCallback, useState } from 'react';
 import { Icon } from '../icons';
 import { ProblemPanel } from '../problem-panel';
+import { saveFile } from '../save-file';
 import { sqlTexts as t } from '../sql-texts';
 import { number } from '../texts';
 import { durationText } from '../time';
@@ -92,7 +93,7 @@ function ResultActions({ result, fileName }: { result: ResultRows; fileName: str
     setProgress(result.rows.length);
     setFailure(null);
     try {
-      save(await result.toCsv(setProgress), `${fileName}.csv`);
+      saveFile(await result.toCsv(setProgress), `${fileName}.csv`);
     } catch (error) {
       setFailure(error);
     } finally {
@@ -159,14 +160,4 @@ function SqlProblemPanel({ problem }: { problem: SqlProblem }): ReactNode {
       </div>
     </section>
   );
-}
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser needs the address until it has begun to read.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -59,6 +59,7 @@ TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Seconds to wait at the mos
 
 JOB_COLUMNS = ("id", "name", "status", "cluster", "started", "reason")
 COST_COLUMNS = ("id", "node_hours", "units", "amount", "currency", "until")
+COSTS_COLUMNS = ("id", "name", "node_hours", "units", "amount", "currency", "idle_hours", "idle_amount")
 NO_AMOUNT = {
     "NO_PRICE": "The operator of the platform has set no price for this time.",
     "PARTLY_PRICED": "A part of this time is before the first price.",
@@ -170,6 +171,54 @@ def sql(
         note(f"There are more than {max_rows} rows. Raise --max-rows to see them.")
 
 
+@app.command("costs")
+def list_costs(
+    first: str = typer.Option(..., "--from", help="First day (UTC), such as 2026-11-01."),
+    last: str = typer.Option(..., "--until", help="Last day (UTC), included."),
+    by: str = typer.Option("day", help="day, workspace, cluster, user or run."),
+    workspace: Optional[str] = typer.Option(None, "--workspace", "-w", help="Only runs of this workspace, by name or id."),
+    cluster: Optional[int] = typer.Option(None, "--cluster", "-c", help="Only the cluster with this id."),
+    user: Optional[int] = typer.Option(None, help="Only runs that the user with this id submitted."),
+    limit: int = typer.Option(100, "--limit", "-n", min=1, max=1000, help="Lines to print at the most."),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Show what the runs of a period cost; administrators also see what was idle, by day and by cluster."""
+    query: Dict[str, Any] = {"from": first, "until": last, "by": by, "limit": limit}
+    if workspace is not None:
+        named = _ref(workspace)
+        query["workspace_id" if isinstance(named, int) else "workspace_name"] = named
+    query.update({"cluster_ids": cluster, "created_by_ids": user})
+    with Client() as client:
+        report = client.call(operations.list_costs, query=query)
+    lines = report["data"]
+    show(lines if as_json else [_cost_line(by, line) for line in lines], COSTS_COLUMNS, as_json)
+    if report["result_set"]["next"] is not None:
+        note(f"There are more than {limit} lines. Raise --limit, or choose a shorter period.")
+    if report["total"]["runs"]["amount"] is None:
+        note(NO_AMOUNT[report["total"]["runs"]["pricing"]])
+
+
+def _cost_line(by: str, line: Any) -> Dict[str, Any]:
+    subject = line[by] or {}
+    idle = line["idle"]
+    return {
+        "id": None if by == "day" else subject.get("id", subject.get("user_id")),
+        "name": subject if by == "day" else subject.get("name", subject.get("username")),
+        **_figures(line["runs"]),
+        "idle_hours": None if idle is None else _figures(idle)["node_hours"],
+        "idle_amount": None if idle is None else _figures(idle)["amount"],
+    }
+
+
+def _figures(cost: Any) -> Dict[str, Optional[str]]:
+    return {
+        "node_hours": f"{cost['node_ms'] / 3_600_000:.6f}",
+        "units": f"{cost['ycu']:.6f}",
+        "amount": None if cost["amount"] is None else f"{cost['amount']:.6f}",
+        "currency": cost["currency"],
+    }
+
+
 @clusters.command("list")
 def list_clusters(
     status: Optional[str] = typer.Option(None, help="Only those in this status."), as_json: bool = AS_JSON
@@ -235,14 +284,7 @@ def job_cost(
     with Client() as client:
         found = client.workspace(_ref(workspace)).jobs.get(job).cost()
     cost = found["cost"]
-    shown = {
-        "id": found["run_id"],
-        "node_hours": f"{cost['node_ms'] / 3_600_000:.6f}",
-        "units": f"{cost['ycu']:.6f}",
-        "amount": None if cost["amount"] is None else f"{cost['amount']:.6f}",
-        "currency": cost["currency"],
-        "until": found["end_date"] or "now",
-    }
+    shown = {"id": found["run_id"], **_figures(cost), "until": found["end_date"] or "now"}
     show([found] if as_json else [shown], COST_COLUMNS, as_json)
     if cost["amount"] is None:
         note(NO_AMOUNT[cost["pricing"]])
