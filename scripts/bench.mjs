@@ -14,6 +14,7 @@ import { measureConsole } from './bench/console.mjs';
 import { measureFollow } from './bench/follow.mjs';
 import { measureEvents } from './bench/events.mjs';
 import { prepareGet } from './bench/get.mjs';
+import { measureIdle } from './bench/idle.mjs';
 import { measureInteractive } from './bench/interactive.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMetastores } from './bench/metastores.mjs';
@@ -136,6 +137,7 @@ class Bench {
     /** @type {Result[]} */
     const results = [];
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
+    results.push(...(await measureIdle(platform, this)));
     results.push(...(await measureInteractive(platform, this)));
     results.push(...(await measurePeers(platform, this)));
     results.push(...(await this.ofSizes(platform)));

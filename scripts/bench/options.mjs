@@ -8,6 +8,7 @@ const MEASUREMENTS = [
   'cluster',
   'grow',
   'nodes',
+  'idle',
   'get',
   ...INTERACTIVE,
   'lookup',
@@ -47,6 +48,7 @@ Measures the platform against the same work done by hand, in turns, and prints t
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   grow     POST of a job that finds no slot to its start on a node that is added for it, against the start of a cluster of one
   nodes    start of a local PLATFORM cluster of ten nodes, against one of one
+  idle     transactions a second of a platform with a running cluster of one node and no work, and its statements
   get      GET of a cluster by id, against an Express handler with the same prepared query
   kernel   a cell "1" of a notebook to its reply, over a WebSocket to another process of the API than the agent's, against
            jupyter_client with the same kernel: what is added to p50 and p99

@@ -11,8 +11,11 @@ import { ClusterReconciler } from '../../src/modules/execution/clusters/provisio
 import type { Drivers } from '../../src/modules/execution/clusters/provisioning/drivers';
 import { Installation } from '../../src/platform/kernel/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/kernel/logging/logger';
+import { AdvisoryLocks } from '../../src/platform/background/workflows/advisory-locks';
 import { ReconcileLoop } from '../../src/platform/background/workflows/reconcile-loop';
 import { Reconciler } from '../../src/platform/background/workflows/reconciler';
+import type { Ask, Condition } from '../../src/platform/background/workflows/work-questions';
+import type { Params } from '../../src/platform/kernel/persistence/sql';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { preparedDatabase } from './harness/test-api';
@@ -35,6 +38,20 @@ class TestReconciler extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {
     this.passes += 1;
     return this.work(signal);
+  }
+}
+
+/** Has passes only while a condition in SQL holds. */
+class AskingReconciler extends TestReconciler {
+  constructor(
+    name: string,
+    private readonly condition: Condition,
+  ) {
+    super(name, () => Promise.resolve());
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.condition);
   }
 }
 
@@ -255,6 +272,43 @@ describe('reconcilers with a persistent fault', () => {
     } finally {
       await loop.stop();
       spy.mockRestore();
+    }
+  });
+
+  it('ask for their work with one statement, and take no lock without any', async () => {
+    const queries = jest.spyOn(dataSource, 'query');
+    const locks = jest.spyOn(AdvisoryLocks.prototype, 'tryLock');
+    const equals = (answer: number) => (params: Params) => `${params.add(7)}::int = ${params.add(answer)}::int`;
+    const idle = [1, 2, 3].map((number) => new AskingReconciler(`idle ${number}`, equals(number)));
+    const busy = new AskingReconciler('busy', equals(7));
+    const loop = loopOf(createLogger('test', 'silent'), ...idle, busy);
+    loop.start();
+    try {
+      await eventually(() => busy.passes >= 3, { what: 'passes of the one with work' });
+      expect(idle.map(({ passes }) => passes)).toEqual([0, 0, 0]);
+      expect(new Set(locks.mock.calls.flat())).toEqual(new Set(['reconcile:busy']));
+      const asked = queries.mock.calls.map(([sql]) => sql).filter((sql) => sql.startsWith('SELECT ARRAY'));
+      expect(Math.max(...asked.map((sql) => sql.split('::int = ').length - 1))).toBe(4);
+    } finally {
+      await loop.stop();
+      queries.mockRestore();
+      locks.mockRestore();
+    }
+  });
+
+  it.each([
+    ['cannot be answered', 'no_such_function()'],
+    ['is not answered in time', 'pg_sleep(3) IS NULL'],
+  ])('have passes if a question of one of them %s', async (_what, sql) => {
+    const both = [new AskingReconciler('answered', () => 'false'), new AskingReconciler('unanswered', () => sql)];
+    const loop = loopOf(createLogger('test', 'silent'), ...both);
+    const started = performance.now();
+    loop.start();
+    try {
+      await eventually(() => both.every(({ passes }) => passes >= 1), { what: 'a pass of each' });
+      expect(performance.now() - started).toBeLessThan(3_000);
+    } finally {
+      await loop.stop();
     }
   });
 

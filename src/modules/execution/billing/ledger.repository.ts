@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { columnsOf } from '../../../platform/kernel/persistence/entity-table';
-import { firstRow, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
+import { finds, firstRow, returning, rows, type Tx } from '../../../platform/kernel/persistence/sql';
 import { OpenInterval } from './entities/open-interval.entity';
 import { COUNTS, dayOf, milliseconds } from './sums.joins';
 
@@ -61,6 +61,12 @@ export interface LedgerDifference {
   ledger_ended_at: Date | number | null;
 }
 
+const MISSED_ENDS = `SELECT o.node_state_id, ${milliseconds('s.end_time')} AS ended_at FROM ledger_open_intervals o
+  JOIN node_states s ON s.node_state_id = o.node_state_id WHERE s.end_time < 'infinity'`;
+
+const MISSED_BEGINNINGS = `SELECT n.node_id FROM cluster_nodes n WHERE n.to_date = 'infinity' AND n.status = 'RUNNING'
+  AND NOT EXISTS (SELECT 1 FROM ledger_open_intervals o WHERE o.node_id = n.node_id)`;
+
 /** Rows of the ledger. Entries are only added (ADR 0040). */
 @Injectable()
 export class LedgerRepository {
@@ -100,6 +106,9 @@ export class LedgerRepository {
     );
   }
 
+  /** A condition that is true if {@link catchUp} would book something. */
+  readonly hasMissed = (): string => `(${finds(MISSED_ENDS)} OR ${finds(MISSED_BEGINNINGS)})`;
+
   /**
    * Books transitions by processes of a release without ledger: nodes that left or entered RUNNING. Returns their
    * number.
@@ -107,16 +116,14 @@ export class LedgerRepository {
   async catchUp(tx: Tx): Promise<number> {
     const closed = await rows(
       tx,
-      `WITH missed AS (SELECT o.node_state_id, ${milliseconds('s.end_time')} AS ended_at FROM ledger_open_intervals o
-           JOIN node_states s ON s.node_state_id = o.node_state_id WHERE s.end_time < 'infinity' LIMIT ${BATCH_SIZE}),
+      `WITH missed AS (${MISSED_ENDS} LIMIT ${BATCH_SIZE}),
          closed AS (DELETE FROM ledger_open_intervals o USING missed WHERE o.node_state_id = missed.node_state_id
            RETURNING ${ofAlias('o')}, missed.ended_at),
          ${book('SELECT * FROM closed')}`,
     );
     const opened = await rows(
       tx,
-      `WITH missed AS (SELECT n.node_id FROM cluster_nodes n WHERE n.to_date = 'infinity' AND n.status = 'RUNNING'
-           AND NOT EXISTS (SELECT 1 FROM ledger_open_intervals o WHERE o.node_id = n.node_id) LIMIT ${BATCH_SIZE}),
+      `WITH missed AS (${MISSED_BEGINNINGS} LIMIT ${BATCH_SIZE}),
          opened AS (INSERT INTO ledger_open_intervals (${INTERVAL})
            SELECT ${INTERVAL} FROM (${STAYS} AND s.end_time = 'infinity' AND s.node_id IN (SELECT node_id FROM missed)) stay
            ON CONFLICT DO NOTHING RETURNING cluster_id, began_at)

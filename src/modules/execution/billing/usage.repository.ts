@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import {
   Conditions,
+  finds,
   firstRow,
   keyedAdvisoryLock,
   Params,
@@ -183,6 +184,9 @@ export class UsageRepository {
     );
     return range ?? null;
   }
+
+  /** A condition that is true if {@link staleClusters} would return a cluster. */
+  readonly hasStale = (): string => finds('SELECT cluster_id FROM stale_usage');
 
   async staleClusters(limit: number): Promise<number[]> {
     const stale = await rows<{ cluster_id: number }>(

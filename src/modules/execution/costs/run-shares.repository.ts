@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { advisoryLock, returning, type Tx } from '../../../platform/kernel/persistence/sql';
+import { advisoryLock, finds, returning, type Tx } from '../../../platform/kernel/persistence/sql';
 import { milliseconds } from '../billing';
 import { SHARES } from './shares.joins';
 
@@ -12,9 +12,14 @@ const SUM_LOCK = 7_203_119;
  */
 const SETTLED_AFTER = `interval '1 minute'`;
 
+const IS_ENDED = `assigned_at IS NOT NULL AND NOT is_cost_summed AND ended_at < platform_now() - ${SETTLED_AFTER}`;
+
 /** Sums up the shares of ended runs. Until then, readers compute them, so an answer never depends on it. */
 @Injectable()
 export class RunSharesRepository {
+  /** A condition that is true if {@link sumUp} would find a run. */
+  readonly hasEnded = (): string => finds(`SELECT run_id FROM runs WHERE ${IS_ENDED} ORDER BY run_id`);
+
   /** Sums up at most `limit` ended runs, and returns their number. */
   async sumUp(tx: Tx, limit: number): Promise<number> {
     await advisoryLock(tx, SUM_LOCK);
@@ -22,8 +27,7 @@ export class RunSharesRepository {
       tx,
       `WITH ended AS (
          SELECT run_id, tenant_id, workspace_id, cluster_id, created_by_user_id, node_id, assigned_at, ended_at FROM runs
-         WHERE assigned_at IS NOT NULL AND NOT is_cost_summed AND ended_at < platform_now() - ${SETTLED_AFTER}
-         ORDER BY run_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED),
+         WHERE ${IS_ENDED} ORDER BY run_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED),
        held AS (
          SELECT run_id, cluster_id, node_id, ${milliseconds('assigned_at')} AS holds_from, ${milliseconds('ended_at')} AS holds_until
          FROM ended WHERE node_id IS NOT NULL),

@@ -8,6 +8,7 @@ import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { pause } from '../../kernel/process/pause';
 import { AdvisoryLocks } from './advisory-locks';
 import { Reconciler } from './reconciler';
+import { type Ask, WorkQuestions } from './work-questions';
 
 /** Time that an aborted pass has to end before the loop continues without it, milliseconds. */
 const ABORT_GRACE_MS = 1_000;
@@ -19,6 +20,7 @@ const MAX_UNENDED = 3;
 export class ReconcileLoop {
   private readonly stopping = new AbortController();
   private readonly locks: AdvisoryLocks;
+  private readonly questions: WorkQuestions;
   private readonly reconcilers: Reconciler[] = [];
   private running: Promise<void>[] = [];
   private startedAt = 0;
@@ -34,6 +36,7 @@ export class ReconcileLoop {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.locks = new AdvisoryLocks(dataSource);
+    this.questions = new WorkQuestions(dataSource);
     // Each reconciler adds a listener.
     setMaxListeners(0, this.stopping.signal);
   }
@@ -78,13 +81,7 @@ export class ReconcileLoop {
     try {
       if ((this.unended.get(reconciler) ?? 0) >= MAX_UNENDED)
         throw new Error(`${MAX_UNENDED} aborted passes have not ended`);
-      if (!(await this.locks.tryLock(`reconcile:${name}`))) return false;
-      let hasMore: boolean;
-      try {
-        hasMore = await this.withinDeadline(reconciler);
-      } finally {
-        this.locks.release(`reconcile:${name}`);
-      }
+      const hasMore = await this.passIfNeeded(reconciler);
       if (this.problems.delete(reconciler)) this.logger.info({ reconciler: name }, 'A reconciler works again');
       return hasMore;
     } catch (error) {
@@ -93,8 +90,24 @@ export class ReconcileLoop {
     }
   }
 
-  /** Runs a pass, and resolves when it has ended, or soon after its deadline. */
-  private async withinDeadline(reconciler: Reconciler): Promise<boolean> {
+  /** Looks for work before it takes the lock, because mostly there is none. */
+  private async passIfNeeded(reconciler: Reconciler): Promise<boolean> {
+    const lock = `reconcile:${reconciler.name}`;
+    const ask: Ask = (condition) => this.questions.ask(condition);
+    if (!(await this.withinDeadline(reconciler, () => reconciler.hasWork(ask)))) return false;
+    if (!(await this.locks.tryLock(lock))) return false;
+    try {
+      return (await this.withinDeadline(reconciler, (signal) => reconciler.reconcile(signal))) === 'more';
+    } finally {
+      this.locks.release(lock);
+    }
+  }
+
+  /** Does a part of a pass, and resolves when it has ended. Rejects soon after its deadline. */
+  private async withinDeadline<T>(
+    reconciler: Reconciler,
+    part: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
     // `AbortSignal.any` would leak: with a listener, its signal stays in memory until it aborts, which it never does for a
     // pass that ends in time.
     const { stopping } = this;
@@ -108,21 +121,21 @@ export class ReconcileLoop {
     stopping.signal.addEventListener('abort', abort);
     let hasEnded = false;
     const work = Promise.resolve()
-      .then(() => reconciler.reconcile(pass.signal))
-      .catch((error: unknown) => {
+      .then(() => part(pass.signal))
+      .catch((error: unknown): undefined => {
         if (!isLate) throw error;
       })
       .finally(() => (hasEnded = true));
     let grace: NodeJS.Timeout | undefined;
-    const graceOver = new Promise<void>((resolve) => {
-      pass.signal.addEventListener('abort', () => (grace = setTimeout(resolve, ABORT_GRACE_MS)));
+    const graceOver = new Promise<undefined>((resolve) => {
+      pass.signal.addEventListener('abort', () => (grace = setTimeout(() => resolve(undefined), ABORT_GRACE_MS)));
     });
     if (stopping.signal.aborted) abort();
     try {
       const result = await Promise.race([work, graceOver]);
       if (!hasEnded) this.countUnended(reconciler, work);
       if (isLate) throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was aborted`);
-      return result === 'more';
+      return result;
     } finally {
       clearTimeout(deadline);
       clearTimeout(grace);

@@ -5,7 +5,7 @@ import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
 import { insertWorkflow, releaseLeasesOf, requestWake, postponeDue, type WorkflowRef } from './workflow.repository';
 
-export { hasLeases, hasWorkflowEnded, type WorkflowRef } from './workflow.repository';
+export { hasDueInstances, hasLeases, hasWorkflowEnded, type WorkflowRef } from './workflow.repository';
 
 /**
  * Starts a workflow: inserts its job, instance, first state and outbox row in the caller's transaction.

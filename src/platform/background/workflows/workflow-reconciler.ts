@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../kernel/logging/logger';
 import { Reconciler } from './reconciler';
-import { requeueDueWorkflows } from './workflow-intents';
+import { hasDueInstances, requeueDueWorkflows } from './workflow-intents';
+import type { Ask } from './work-questions';
 import { inTransaction } from '../../kernel/persistence/sql';
 
 /** Enqueues overdue workflows that no worker holds. */
@@ -19,6 +20,10 @@ export class WorkflowReconciler extends Reconciler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(hasDueInstances);
   }
 
   async reconcile(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../../kernel/dto/page';
-import { firstRow, returning, rows, type Db, type Tx } from '../../kernel/persistence/sql';
+import { finds, firstRow, returning, rows, type Db, type Tx } from '../../kernel/persistence/sql';
 import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
 import type { RecordedFailure, WorkflowFailure, WorkflowJobInstance } from './entities/workflow-job-instance.entity';
 import type { WorkflowStep } from './entities/workflow-step.entity';
@@ -124,6 +124,13 @@ export async function requestWake(
   return woken ?? null;
 }
 
+const IS_DUE = `ended_at IS NULL AND job_name IS NOT NULL AND due_at < platform_now()
+  AND (lease_until IS NULL OR lease_until < platform_now())`;
+
+/** A condition that is true if {@link postponeDue} would find an instance. */
+export const hasDueInstances = (): string =>
+  finds(`SELECT workflow_job_instance_id FROM workflow_job_instances WHERE ${IS_DUE} ORDER BY due_at`);
+
 /** Locks and returns some of the overdue instances that no worker holds, and postpones their next check. */
 export async function postponeDue(
   tx: Tx,
@@ -133,9 +140,7 @@ export async function postponeDue(
     tx,
     `UPDATE workflow_job_instances i SET due_at = ${inMs('$1')} FROM (
        SELECT workflow_job_instance_id FROM workflow_job_instances
-       WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < platform_now()
-         AND (lease_until IS NULL OR lease_until < platform_now())
-       ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED) due
+       WHERE ${IS_DUE} ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED) due
      WHERE i.workflow_job_instance_id = due.workflow_job_instance_id
      RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
     [nextCheckMs],

@@ -77,6 +77,11 @@ export class Params {
   }
 }
 
+/** Returns a condition that is true if the query returns a row. The query keeps its order, which may decide how it is planned. */
+export function finds(query: string): string {
+  return `(SELECT true FROM (${query} LIMIT 1) found) IS NOT NULL`;
+}
+
 /** Waits for an advisory lock, which is released when `tx` ends. Each number has one meaning in the whole application. */
 export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { LedgerRepository } from '../ledger.repository';
 import { UsageRepository } from '../usage.repository';
@@ -25,6 +26,10 @@ export class UsageReconciler extends Reconciler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(() => `(${this.ledger.hasMissed()} OR ${this.usage.hasStale()})`);
   }
 
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {

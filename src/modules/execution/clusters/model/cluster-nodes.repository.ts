@@ -3,8 +3,10 @@ import { DataSource } from 'typeorm';
 import type { Place } from '../../../../../libs/compute-drivers/place';
 import { appendState, type History, type StateEntry } from '../../../../platform/kernel/history/state-history';
 import {
+  finds,
   firstRow,
   insertRow,
+  Params,
   returning,
   rows,
   type Db,
@@ -470,19 +472,25 @@ export class ClusterNodesRepository {
    * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
    * each.
    */
-  async findSilent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
-    return rows(
-      this.dataSource.manager,
-      `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
-       FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
-       WHERE ${SHOULD_RUN}
-         AND n.last_seen_at < platform_now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
-      [ms, answeredSeconds, lostAfterSeconds],
-    );
+  async findSilent(silence: Silence): Promise<SilentNode[]> {
+    const params = new Params();
+    const isLost = `coalesce(n.last_seen_at < (${nthLatestAnswered(params.add(silence.lostAfterSeconds))}), FALSE)`;
+    const sql = `SELECT n.*, ${isLost} AS is_lost ${silent(params, silence)}`;
+    return rows(this.dataSource.manager, sql, params.values);
+  }
+
+  /** Returns a condition that is true if {@link findSilent} would return a node. */
+  hasSilent(params: Params, silence: Silence): string {
+    return finds(`SELECT n.node_id ${silent(params, silence)}`);
   }
 }
 
 const SHOULD_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING' AND ${givesSlots('c')}`;
 
-const NTH_LATEST_ANSWERED = (n: string) =>
+const silent = (params: Params, { ms, answeredSeconds }: Silence) =>
+  `FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+   WHERE ${SHOULD_RUN} AND n.last_seen_at < platform_now() - ${params.add(ms)} * interval '1 millisecond'
+     AND n.last_seen_at < (${nthLatestAnswered(params.add(answeredSeconds))})`;
+
+const nthLatestAnswered = (n: string) =>
   `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

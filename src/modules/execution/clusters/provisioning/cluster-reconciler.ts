@@ -13,9 +13,10 @@ import { messageOf } from '../../../../platform/kernel/errors/message-of';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { NOW, inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
-import { ClusterNodesRepository, type SilentNode } from '../model/cluster-nodes.repository';
+import { ClusterNodesRepository, type Silence, type SilentNode } from '../model/cluster-nodes.repository';
 import { type ClusterSnapshot, ClusterSnapshots, nodeRef } from './cluster-snapshot';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
@@ -26,6 +27,8 @@ const SILENT_AFTER_MS = 35_000;
 const RECONNECT_GRACE_MS = 10_000;
 /** Answered seconds that are kept beyond the counted ones. */
 const EXTRA_ANSWERED_SECONDS = 60;
+/** Only every third pass looks for machines without an owner, which must be old anyway. Half a pass is for inexact timers. */
+const PASSES_BETWEEN_SWEEPS = 2.5;
 /** Minimum age of a machine without an owner before it is destroyed, milliseconds. */
 const MIN_ORPHAN_AGE_MS = 60_000;
 
@@ -41,6 +44,8 @@ export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
   readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 120_000;
+  /** Beginning of the last sweep that succeeded, by the monotonic clock. */
+  private sweptAt = -Infinity;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -55,23 +60,41 @@ export class ClusterReconciler extends Reconciler {
     super();
   }
 
-  async reconcile(signal: AbortSignal): Promise<void> {
-    const failures = new FailureCollector(signal);
-    await failures.attempt('Silent nodes', () => this.checkSilentNodes(failures, signal));
-    for (const driver of await this.drivers.withoutCredentials())
-      await failures.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, failures, signal));
-    failures.throwFailures();
+  override hasWork(ask: Ask): Promise<boolean> {
+    if (this.isSweepDue()) return Promise.resolve(true);
+    return ask((params) => this.nodes.hasSilent(params, this.silence));
   }
 
-  private async checkSilentNodes(failures: FailureCollector, signal: AbortSignal): Promise<void> {
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const failures = new FailureCollector(signal);
+    const sweptAt = this.isSweepDue() ? performance.now() : null;
+    await failures.attempt('Silent nodes', () => this.checkSilentNodes(failures, signal));
+    if (sweptAt !== null) await this.sweep(failures, signal);
+    failures.throwFailures();
+    this.sweptAt = sweptAt ?? this.sweptAt;
+  }
+
+  private isSweepDue(): boolean {
+    return performance.now() - this.sweptAt >= PASSES_BETWEEN_SWEEPS * this.intervalMs;
+  }
+
+  private get silence(): Silence {
     const { leaseMs, leaseMarginMs } = this.config.agent;
     const ms = Math.min(SILENT_AFTER_MS, leaseMs / 2);
     const answeredSeconds = Math.ceil(Math.min(RECONNECT_GRACE_MS, ms) / 1000);
-    const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
-    for (const node of await this.nodes.findSilent({ ms, answeredSeconds, lostAfterSeconds })) {
+    return { ms, answeredSeconds, lostAfterSeconds: Math.ceil((leaseMs + leaseMarginMs) / 1000) };
+  }
+
+  private async checkSilentNodes(failures: FailureCollector, signal: AbortSignal): Promise<void> {
+    for (const node of await this.nodes.findSilent(this.silence))
       await failures.attempt(`Node ${node.node_id}`, () => this.restartOrMarkLost(node, signal));
-    }
-    await this.nodes.deleteAnsweredSeconds(lostAfterSeconds + EXTRA_ANSWERED_SECONDS);
+  }
+
+  private async sweep(failures: FailureCollector, signal: AbortSignal): Promise<void> {
+    const kept = this.silence.lostAfterSeconds + EXTRA_ANSWERED_SECONDS;
+    await failures.attempt('Answered seconds', () => this.nodes.deleteAnsweredSeconds(kept));
+    for (const driver of await this.drivers.withoutCredentials())
+      await failures.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, failures, signal));
   }
 
   /** Asks the provider about a node that seems to be down, and restarts it or marks it lost. */

@@ -29,23 +29,30 @@ export class DownedNodeReconciler extends Reconciler {
     super();
   }
 
+  /** Looks at the processes of this machine without the database. */
+  override async hasWork(): Promise<boolean> {
+    return (await this.downNodes(performance.now())).length > 0;
+  }
+
   async reconcile(signal: AbortSignal): Promise<void> {
     const now = performance.now();
     for (const [token, { until }] of this.backoffs) if (now > until + MAX_BACKOFF_MS) this.backoffs.delete(token);
     const failures = new FailureCollector(signal);
-    for (const driver of await this.drivers.withoutCredentials()) {
-      const downed = ((await driver.onSite?.listDownNodes()) ?? []).filter(
-        (token) => now >= (this.backoffs.get(token)?.until ?? 0),
+    for (const node of await this.nodes.runningAmong(await this.downNodes(now))) {
+      this.backOff(node.token, now);
+      await failures.attempt(`Node ${node.node_id}`, () =>
+        this.clusters.restartOrMarkLost({ ...node, is_lost: false }, signal),
       );
-      if (downed.length === 0) continue;
-      for (const node of await this.nodes.runningAmong(downed)) {
-        this.backOff(node.token, now);
-        await failures.attempt(`Node ${node.node_id}`, () =>
-          this.clusters.restartOrMarkLost({ ...node, is_lost: false }, signal),
-        );
-      }
     }
     failures.throwFailures();
+  }
+
+  /** Returns the tokens of nodes that are down and were not repaired just now. */
+  private async downNodes(now: number): Promise<string[]> {
+    const found: string[] = [];
+    for (const driver of await this.drivers.withoutCredentials())
+      found.push(...((await driver.onSite?.listDownNodes()) ?? []));
+    return found.filter((token) => now >= (this.backoffs.get(token)?.until ?? 0));
   }
 
   /** Delays the next repair, so that a node that goes down repeatedly is not restarted all the time. */

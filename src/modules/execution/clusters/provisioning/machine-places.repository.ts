@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, returning, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { finds, firstRow, returning, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import type { MachinePlace } from '../model/entities/machine-place.entity';
 
@@ -64,6 +64,10 @@ export class MachinePlacesRepository {
     if (!inserted) throw new Error('A machine place was neither found nor inserted');
     return inserted.machine_place_id;
   }
+
+  /** A condition that is true if {@link claim} would find a place. */
+  readonly hasDue = (): string =>
+    finds('SELECT machine_place_id FROM machine_places WHERE due_at <= platform_now() ORDER BY due_at');
 
   /** Claims the place that is overdue for longest, for some minutes. Skips these tenants. Returns null if none is due. */
   async claim(busyTenants: readonly string[]): Promise<MachinePlace | null> {

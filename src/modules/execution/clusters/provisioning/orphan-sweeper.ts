@@ -7,6 +7,7 @@ import { Installation } from '../../../../platform/kernel/installation/installat
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { withDeadline } from '../../../../platform/kernel/process/deadline';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { CredentialsConfsService } from '../../../infrastructure/environments';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { MachinePlacesRepository } from './machine-places.repository';
@@ -57,6 +58,10 @@ export class OrphanSweeper extends Reconciler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.places.hasDue);
   }
 
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {

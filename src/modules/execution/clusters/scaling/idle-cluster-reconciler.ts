@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
@@ -23,6 +24,10 @@ export class IdleClusterReconciler extends Reconciler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.idle.hasIdle);
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {

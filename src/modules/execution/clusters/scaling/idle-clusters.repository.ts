@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
+import { finds, rows, type Db, type Tx } from '../../../../platform/kernel/persistence/sql';
 import { ClusterUse } from '../model/cluster-use';
 import type { Cluster } from '../model/entities/cluster.entity';
 
@@ -7,6 +7,9 @@ import type { Cluster } from '../model/entities/cluster.entity';
 @Injectable()
 export class IdleClustersRepository {
   constructor(private readonly use: ClusterUse) {}
+
+  /** A condition that is true if {@link findIds} would return a cluster. */
+  readonly hasIdle = (): string => finds(`SELECT cluster_id FROM clusters c WHERE ${this.idleCondition}`);
 
   async findIds(db: Db): Promise<number[]> {
     const found = await rows<Pick<Cluster, 'cluster_id'>>(

@@ -56,17 +56,26 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
     timeout.abort();
   }
 
+  override async hasWork(): Promise<boolean> {
+    for await (const due of this.dueClusters()) if (due.length > 0) return true;
+    return false;
+  }
+
   async reconcile(signal: AbortSignal): Promise<void> {
     const failures = new FailureCollector(signal);
-    let last = 0;
-    for (;;) {
+    for await (const due of this.dueClusters())
+      for (const clusterId of due) await failures.attempt(`Cluster ${clusterId}`, () => this.scaler.scale(clusterId));
+    failures.throwFailures();
+  }
+
+  /** Returns the ids of the clusters to scale in batches, of which some may be empty. */
+  private async *dueClusters(): AsyncGenerator<number[]> {
+    for (let last = 0; ;) {
       const clusters = await this.scaling.page(this.dataSource.manager, last, BATCH_SIZE);
-      for (const cluster of clusters.filter((one) => this.scaler.isDue(one)))
-        await failures.attempt(`Cluster ${cluster.clusterId}`, () => this.scaler.scale(cluster.clusterId));
-      if (clusters.length < BATCH_SIZE) break;
+      yield clusters.filter((cluster) => this.scaler.isDue(cluster)).map(({ clusterId }) => clusterId);
+      if (clusters.length < BATCH_SIZE) return;
       last = clusters.at(-1)?.clusterId ?? last;
     }
-    failures.throwFailures();
   }
 
   /**

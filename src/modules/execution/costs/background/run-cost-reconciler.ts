@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { Reconciler } from '../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { inTransaction } from '../../../../platform/kernel/persistence/sql';
 import { RunSharesRepository } from '../run-shares.repository';
 
@@ -20,6 +21,10 @@ export class RunCostReconciler extends Reconciler {
     private readonly config: Config,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.shares.hasEnded);
   }
 
   async reconcile(signal: AbortSignal): Promise<void | 'more'> {

@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, jsonb, prepared, returning, rows, type Tx } from '../../../../platform/kernel/persistence/sql';
+import {
+  finds,
+  firstRow,
+  jsonb,
+  Params,
+  prepared,
+  returning,
+  rows,
+  type Tx,
+} from '../../../../platform/kernel/persistence/sql';
 import type { Retention } from '../../../../platform/background/workflows/retention';
 import type { Run } from '../../runs';
 import type { KernelClientPosition } from './entities/kernel-client.entity';
@@ -23,6 +32,11 @@ const CONNECTIONS = `(SELECT count(*) ${OPEN})`;
 /** SQL condition: the kernel `k` has had neither work nor a client for the time, an SQL interval. */
 export const isQuiet = (time: string) => `k.state <> 'busy' AND k.last_activity < platform_now() - ${time}
   AND NOT EXISTS (SELECT 1 ${OPEN})`;
+
+const idleSince = (params: Params, minutes: number) =>
+  `SELECT r.run_id FROM runs r JOIN kernels k ON k.run_id = r.run_id
+   WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND NOT k.is_cleared
+     AND ${isQuiet(`${params.add(minutes)} * interval '1 minute'`)}`;
 
 /** Requests and positions are kept for an hour after their instance ended, so that clients can still fetch replies. */
 export const ENDED_KERNELS: Retention = {
@@ -239,13 +253,14 @@ export class KernelsRepository {
 
   /** Returns up to `limit` running instances that have had neither work nor a client for `minutes`. */
   async idle(minutes: number, limit: number): Promise<Pick<Run, 'run_id'>[]> {
-    return rows(
-      this.dataSource.manager,
-      `SELECT r.run_id FROM runs r JOIN kernels k ON k.run_id = r.run_id
-       WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND NOT k.is_cleared
-         AND ${isQuiet(`$1 * interval '1 minute'`)} LIMIT $2`,
-      [minutes, limit],
-    );
+    const params = new Params();
+    const sql = `${idleSince(params, minutes)} LIMIT ${params.add(limit)}`;
+    return rows(this.dataSource.manager, sql, params.values);
+  }
+
+  /** Returns a condition that is true if {@link idle} would return an instance. */
+  hasIdle(params: Params, minutes: number): string {
+    return finds(idleSince(params, minutes));
   }
 
   async isIdle(tx: Tx, runId: number, minutes: number): Promise<boolean> {

@@ -9,6 +9,7 @@ import { notifyAfterCommit } from '../../../../platform/kernel/notifications/aft
 import { columnsOf } from '../../../../platform/kernel/persistence/entity-table';
 import {
   type Conditions,
+  finds,
   firstRow,
   jsonb,
   Params,
@@ -146,6 +147,12 @@ export interface RunFilters {
   jobTypes?: readonly string[] | undefined;
   languages?: readonly string[] | undefined;
 }
+
+const UNFOLDED = 'SELECT run_count_id FROM run_counts WHERE NOT is_total ORDER BY run_count_id';
+
+const ON_DEAD_NODES = `SELECT r.run_id, n.status AS node_status, n.interruption
+  FROM (SELECT node_id, status, interruption FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
+    JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL`;
 
 @Injectable()
 export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRow, KindScope> {
@@ -419,12 +426,15 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /** Folds the oldest changes of the counts into the totals; returns the number of changes. */
+  /** A condition that is true if {@link foldCounts} would fold something. */
+  readonly hasUnfoldedCounts = (): string => finds(UNFOLDED);
+
   async foldCounts(limit: number): Promise<number> {
     const row = await firstRow<{ folded: number }>(
       this.dataSource.manager,
       `WITH folded AS (
          DELETE FROM run_counts WHERE run_count_id IN (
-           SELECT run_count_id FROM run_counts WHERE NOT is_total ORDER BY run_count_id LIMIT $1)
+           ${UNFOLDED} LIMIT $1)
          RETURNING tenant_id, workspace_id, cluster_id, status, runs),
        totals AS (
          INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs, is_total)
@@ -437,13 +447,12 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return row?.folded ?? 0;
   }
 
+  /** A condition that is true if {@link onDeadNodes} would return a run, or {@link clustersWithWaitingRuns} a cluster. */
+  readonly hasStuck = (): string =>
+    `(${finds(ON_DEAD_NODES)} OR ${finds(`SELECT cluster_id FROM runs WHERE ${IS_WAITING} ORDER BY cluster_id`)})`;
+
   async onDeadNodes(): Promise<RunOnDeadNode[]> {
-    return rows(
-      this.dataSource.manager,
-      `SELECT r.run_id, n.status AS node_status, n.interruption
-       FROM (SELECT node_id, status, interruption FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
-         JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL LIMIT 500`,
-    );
+    return rows(this.dataSource.manager, `${ON_DEAD_NODES} LIMIT 500`);
   }
 
   /** Returns up to `limit` clusters with waiting runs, with ids greater than `after`. */

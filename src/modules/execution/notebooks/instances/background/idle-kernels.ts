@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { NotebookInstancesService } from '../notebook-instances.service';
 import { KernelsRepository } from '../kernels.repository';
@@ -23,6 +24,10 @@ export class IdleKernels extends Reconciler {
     super();
     this.intervalMs = worker.reconcileMs;
     this.minutes = worker.kernelIdleMinutes;
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask((params) => this.kernels.hasIdle(params, this.minutes));
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {

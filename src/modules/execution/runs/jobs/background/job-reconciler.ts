@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../../../../config/config';
 import { LOGGER, type Logger } from '../../../../../platform/kernel/logging/logger';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { type RunEnd, RunScheduler } from '../run-scheduler.service';
 import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
@@ -26,6 +27,10 @@ export class JobReconciler extends Reconciler {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.runs.hasStuck);
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {

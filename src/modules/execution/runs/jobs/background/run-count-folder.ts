@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../../platform/background/workflows/work-questions';
 import { RunsRepository } from '../runs.repository';
 
 const BATCH = 5_000;
@@ -13,6 +14,10 @@ export class RunCountFolder extends Reconciler {
 
   constructor(private readonly runs: RunsRepository) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    return ask(this.runs.hasUnfoldedCounts);
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {

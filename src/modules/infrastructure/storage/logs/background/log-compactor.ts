@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LogStore } from '../../../../../../libs/object-storage/log-store';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../../platform/background/workflows/failure-collector';
 import { LogOwnersRepository } from '../log-owners.repository';
 import { logOwnerTables } from '../log-owner-tables';
@@ -21,6 +22,15 @@ export class LogCompactor extends Reconciler {
     private readonly config: Config,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    if (!this.store.needsCompaction) return Promise.resolve(false);
+    return ask(() =>
+      logOwnerTables()
+        .map((owner) => this.owners.hasUncompacted(owner))
+        .join(' OR '),
+    );
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LogStore } from '../../../../../../libs/object-storage/log-store';
 import { Config } from '../../../../../config/config';
 import { Reconciler } from '../../../../../platform/background/workflows/reconciler';
+import type { Ask } from '../../../../../platform/background/workflows/work-questions';
 import { LogOwnersRepository } from '../log-owners.repository';
 import { logOwnerTables } from '../log-owner-tables';
 
@@ -19,6 +20,15 @@ export class LogSweeper extends Reconciler {
     private readonly config: Config,
   ) {
     super();
+  }
+
+  override hasWork(ask: Ask): Promise<boolean> {
+    const { logRetentionDays: days } = this.config.storage;
+    return ask((params) =>
+      logOwnerTables()
+        .map((owner) => this.owners.hasExpired(params, owner, days))
+        .join(' OR '),
+    );
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
