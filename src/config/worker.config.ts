@@ -55,7 +55,8 @@ export function readWorkerConfig(reader: EnvReader) {
       allowed: '50 to a quarter of `WORKER_GRACE_MS`',
       defaultText: '`500`, or a quarter of `WORKER_GRACE_MS` if that is less',
       readBy: ['API', 'worker'],
-      description: 'Interval at which each process looks for workers that have lost their session.',
+      description:
+        'Interval at which one process looks for workers that have lost their session, and each worker confirms its own.',
     }),
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', {
       default: 5000,

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -71,6 +72,16 @@ describe('the work of a worker whose session ends', () => {
     const id = Number(self.newOwner().split(':')[0]);
     return { id, watch, runner: new WorkflowRunner(dataSource, settings, new WorkflowObserver(), self, logger) };
   }
+
+  /** Starts the watch of a process that is no worker. */
+  function startApi(settings: Config): WorkerWatch {
+    const watch = new WorkerWatch(dataSource, new ThisWorker(), settings, logger);
+    watch.start();
+    stopping.push(() => watch.stop());
+    return watch;
+  }
+
+  const withGrace = (graceMs: number): Config => ({ ...config, worker: { ...config.worker, graceMs } });
 
   const workflow = (run: (context: WorkflowContext<'cluster'>) => Promise<void>): Workflow<'cluster'> => ({
     steps: [{ name: 'a', run: async (context) => (await run(context), Step.done) }],
@@ -327,6 +338,82 @@ describe('the work of a worker whose session ends', () => {
       return true;
     });
     expect(await instance(work.id)).toMatchObject({ state: 'DONE' });
+  });
+
+  /** Returns a function that resolves to the number of sessions that look for dead workers within ten intervals. */
+  function countLookers() {
+    const queries = jest.spyOn(WatchSession.prototype, 'query');
+    stopping.push(() => Promise.resolve(queries.mockRestore()));
+    return async () => {
+      queries.mockClear();
+      await setTimeout(500);
+      return new Set(queries.mock.contexts.filter((_, index) => queries.mock.calls[index]?.[0].includes('FROM watch')))
+        .size;
+    };
+  }
+
+  it('is looked after often by one process only, which another one succeeds', async () => {
+    const lookers = countLookers();
+    const settings = withGrace(1_000);
+    await Promise.all([startWorker(settings), startWorker(settings)]);
+    expect(await lookers()).toBe(2);
+    const first = startApi(settings);
+    startApi(settings);
+    const isLed = async () => (await lookers()) === 1;
+    await eventually(isLed, { what: 'one process that looks often' });
+    await first.stop();
+    await eventually(async () => (await lookers()) > 1, { what: 'looks of the others' });
+    await eventually(isLed, { what: 'one other process that looks often' });
+  });
+
+  it('continues elsewhere although the process that looked often ended, too', async () => {
+    const settings = withGrace(1_000);
+    const leader = startApi(settings);
+    const dying = await startWorker(settings);
+    const work = await startInStep(dying);
+    await startWorker(settings);
+    const lookers = countLookers();
+    await eventually(async () => (await lookers()) === 1, { what: 'workers that look rarely' });
+    await Promise.all([dying.watch.stop(), leader.stop()]);
+    await eventually(suspected(dying.id), { what: 'the suspicion' });
+    await setClock(dataSource, after(2));
+    await eventually(async () => (await sent(work.id)) === 2, { what: 'the takeover' });
+    await work.finish();
+  });
+
+  it('stays with a worker that looks rarely, and notices the end of its session before others may take over', async () => {
+    const settings = withGrace(4_000);
+    startApi(settings);
+    const worker = await startWorker(settings);
+    const work = await startInStep(worker);
+    const lookers = countLookers();
+    await eventually(async () => (await lookers()) === 1, { what: 'a worker that looks rarely' });
+    const session = await backendOf(worker.id);
+    const ended = performance.now();
+    await dataSource.query('SELECT pg_terminate_backend($1)', [session]);
+    await eventually(async () => ![null, session].includes(await backendOf(worker.id)), { what: 'a new session' });
+    expect(performance.now() - ended).toBeLessThan(3_500);
+    await work.finish();
+    expect([await steps(work.id), await sent(work.id)]).toEqual([['done'], 1]);
+  });
+
+  it('is confirmed without a transaction while its session exists', async () => {
+    const session = await WatchSession.open(config.database.url, 10_000);
+    stopping.push(() => session.close());
+    const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const pid = rows[0]?.pid;
+    const transactions = async () => {
+      await session.query('SELECT pg_stat_force_next_flush()');
+      const sql = 'SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()';
+      return (await session.query<{ count: number }>(sql)).rows[0]?.count ?? 0;
+    };
+    const before = await transactions();
+    for (let count = 0; count < 500; count += 1) await session.confirm();
+    expect((await transactions()) - before).toBeLessThan(250);
+    expect((await session.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await dataSource.query('SELECT pg_terminate_backend($1)', [pid]);
+    await expect(session.confirm()).rejects.toThrow();
+    await expect(session.confirm()).rejects.toThrow();
   });
 
   it('is released when the worker shuts down in order', async () => {

@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Client, type Connection } from 'pg';
 import { sessionStart } from './workers.repository';
 
 /**
@@ -42,8 +42,36 @@ export class WatchSession {
     return { rows: rows as T[] };
   }
 
+  /**
+   * Resolves if the session still exists, and rejects if it does not or if PostgreSQL does not answer in time. PostgreSQL answers
+   * without a transaction.
+   */
+  confirm(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.client.query(new Sync((error) => (error ? reject(error) : resolve())));
+    });
+  }
+
   /** Ends the session, even during a query. */
   close(): Promise<void> {
     return this.client.end().catch(() => undefined);
+  }
+}
+
+/** Message of PostgreSQL's protocol that is answered with ReadyForQuery. The driver takes it for a query and calls its members. */
+class Sync {
+  /** @param callback is replaced by the driver, which adds a timeout */
+  constructor(public callback: (error: Error | null) => void) {}
+
+  submit(connection: Connection): void {
+    connection.sync();
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null);
+  }
+
+  handleError(error: Error): void {
+    this.callback(error);
   }
 }

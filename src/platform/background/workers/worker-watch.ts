@@ -13,7 +13,7 @@ import {
   reclaimWorker,
   type Grace,
   lockIfDead,
-  findWatchedWorkers,
+  look,
   registerWorker,
   removeWorker,
   suspect,
@@ -24,12 +24,15 @@ import { inTransaction } from '../../kernel/persistence/sql';
 const BATCH_SIZE = 100;
 /** A starting worker tries to register for this time, because the machine may be busy; milliseconds. */
 const REGISTER_TIMEOUT_MS = 30_000;
+/** A process that need not look often does so once in this many grace periods. */
+const GRACES_BETWEEN_LOOKS = 2;
 /** Pause between attempts to open a session, milliseconds. */
 const RECONNECT_MS = 100;
 
 /**
  * Detects that a worker died by the end of its session, and releases its leases, so that other workers continue its
- * workflows at once. Every process watches. A worker also has a session by which others see that it lives. See ADR 0019.
+ * workflows at once. One process looks often, and every other one rarely, in case that one fails. A worker also has a session by
+ * which others see that it lives. See ADR 0019.
  */
 @Injectable()
 export class WorkerWatch {
@@ -45,6 +48,12 @@ export class WorkerWatch {
   /** Reason why the session is lost; null if it exists. */
   private problem: string | null = null;
   private isFenced = false;
+  /** Time at which the session was opened, by the monotonic clock. */
+  private openedAt = 0;
+  /** Time of the last look over the session, by the monotonic clock; null before the first one. */
+  private lookedAt: number | null = null;
+  private leads = false;
+  private looksOften = true;
   private fuse: NodeJS.Timeout | null = null;
 
   constructor(
@@ -106,30 +115,50 @@ export class WorkerWatch {
     const at = performance.now();
     try {
       const session = (this.session ??= await this.open());
-      const grace = { ms: this.config.worker.graceMs, watchedSince: session.since };
-      const found = await findWatchedWorkers(session, this.ownId, grace);
-      const own = found.find(({ worker_id: id }) => id === this.ownId);
-      if (this.ownId !== null && !own) throw new Error('This worker is no longer registered');
-      if (own?.is_suspected) await clearSuspicion(session, own.worker_id);
+      if (this.isLookDue(at)) return await this.look(session, at);
+      // As long as the session exists it holds the lock, so nobody has taken over.
+      await session.confirm();
       this.onSessionConfirmed(at);
-      const others = found.filter((worker) => worker !== own);
-      const fresh = others.filter(({ is_suspected: isSuspected }) => !isSuspected);
-      if (fresh.length > 0)
-        await suspect(
-          session,
-          fresh.map(({ worker_id: id }) => id),
-        );
-      const dead = others.filter(({ is_dead: isDead }) => isDead).map(({ worker_id: id }) => id);
-      // The takeover may wait for locks, so the checks, which confirm the session, do not wait for it.
-      if (dead.length > 0) this.takingOver ??= this.takeOver(dead, grace).finally(() => (this.takingOver = null));
     } catch (error) {
       void this.session?.close();
       this.session = null;
+      this.leads = false;
       const problem = messageOf(error);
       if (this.problem === null)
         this.logger.warn({ reason: problem }, 'The database session that watches workers was lost; reconnecting');
       this.problem = problem;
     }
+  }
+
+  private isLookDue(at: number): boolean {
+    if (this.looksOften || this.lookedAt === null) return true;
+    return at - this.lookedAt >= GRACES_BETWEEN_LOOKS * this.config.worker.graceMs;
+  }
+
+  private async look(session: WatchSession, at: number): Promise<void> {
+    const { graceMs } = this.config.worker;
+    const grace = { ms: graceMs, watchedSince: session.since };
+    const part = this.isWorker ? 'worker' : this.leads ? 'leader' : 'candidate';
+    const { isLed, found } = await look(session, part, this.ownId, grace);
+    const own = found.find(({ worker_id: id }) => id === this.ownId);
+    if (this.ownId !== null && !own) throw new Error('This worker is no longer registered');
+    if (own?.is_suspected) await clearSuspicion(session, own.worker_id);
+    this.onSessionConfirmed(at);
+    this.lookedAt = at;
+    this.leads = !this.isWorker && isLed;
+    const others = found.filter((worker) => worker !== own);
+    // The own worker may be suspected because of its former session.
+    const isNew = at - this.openedAt < graceMs;
+    this.looksOften = this.leads || (this.isWorker && !isLed) || others.length > 0 || isNew;
+    const fresh = others.filter(({ is_suspected: isSuspected }) => !isSuspected);
+    if (fresh.length > 0)
+      await suspect(
+        session,
+        fresh.map(({ worker_id: id }) => id),
+      );
+    const dead = others.filter(({ is_dead: isDead }) => isDead).map(({ worker_id: id }) => id);
+    // The takeover may wait for locks, so the checks, which confirm the session, do not wait for it.
+    if (dead.length > 0) this.takingOver ??= this.takeOver(dead, grace).finally(() => (this.takingOver = null));
   }
 
   private onSessionConfirmed(at: number): void {
@@ -147,6 +176,7 @@ export class WorkerWatch {
     const session = await WatchSession.open(this.config.database.url, this.config.worker.graceMs);
     try {
       if (this.isWorker) await this.registerOrReclaim(session);
+      [this.openedAt, this.lookedAt, this.leads] = [performance.now(), null, false];
       return session;
     } catch (error) {
       await session.close();

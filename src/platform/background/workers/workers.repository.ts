@@ -19,12 +19,15 @@ export interface Grace {
 
 export type WatchedWorker = Pick<RegisteredWorker, 'worker_id'> & { is_suspected: boolean; is_dead: boolean };
 
-/** First key of the workers' advisory locks; the second is the worker's id. All other locks have one key. */
+/** First key of the workers' advisory locks; the second is the worker's id. */
 const LOCK_CLASS = 1;
+/** Second key of the lock of the process that leads the watch. No worker has this id. */
+const LEADER = 0;
 /** Workers that one check finds at most; the next one finds the others. */
 const MAX_FOUND = 100;
 
-const WITH_SESSION = `SELECT l.objid::bigint FROM pg_locks l
+/** The second keys of the locks that sessions hold. */
+const HELD = `SELECT l.objid::bigint AS id FROM pg_locks l
   WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = ${LOCK_CLASS} AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
@@ -76,24 +79,41 @@ export async function clearSuspicion(session: Session, workerId: number): Promis
   return rows.length > 0;
 }
 
-/** Returns the workers without a session, and the watcher's own worker if it is still registered. */
-export async function findWatchedWorkers(
-  session: Session,
-  ownId: number | null,
-  grace: Grace,
-): Promise<WatchedWorker[]> {
-  const { rows } = await session.query<WatchedWorker>(
-    `SELECT worker_id, suspected_at IS NOT NULL AS is_suspected, ${isDead('$2', '$3')} AS is_dead FROM workers
-     WHERE worker_id = $1 OR worker_id NOT IN (${WITH_SESSION})
-     ORDER BY worker_id IS DISTINCT FROM $1, worker_id LIMIT ${MAX_FOUND}`,
-    [ownId, grace.watchedSince, grace.ms],
-  );
-  return rows;
+/** Result of a look at the workers. */
+export interface Look {
+  /** True if a process leads the watch, which looks often on behalf of the others; for a candidate, if it is itself that process. */
+  isLed: boolean;
+  /** The workers without a session, and the watcher's own worker if it is still registered. */
+  found: WatchedWorker[];
 }
 
+/** The part of a process in the watch. Workers do not lead it: the leader would end with a worker that it has to watch. */
+export type Part = 'worker' | 'candidate' | 'leader';
+
+const IS_LED: Record<Part, string> = {
+  worker: `${LEADER} IN (${HELD})`,
+  candidate: `pg_try_advisory_lock(${LOCK_CLASS}, ${LEADER})`,
+  leader: 'true',
+};
+
+/** Looks for workers without a session. A candidate becomes the leader of the watch if there is none. */
+export async function look(session: Session, part: Part, ownId: number | null, grace: Grace): Promise<Look> {
+  const { rows } = await session.query<{ is_led: boolean } & (WatchedWorker | { worker_id: null })>(
+    `WITH watch AS MATERIALIZED (SELECT ${IS_LED[part]} AS is_led)
+     SELECT watch.is_led, found.* FROM watch LEFT JOIN (
+       SELECT worker_id, suspected_at IS NOT NULL AS is_suspected, ${isDead('$2', '$3')} AS is_dead FROM workers
+       WHERE worker_id = $1 OR worker_id NOT IN (${HELD})
+       ORDER BY worker_id IS DISTINCT FROM $1, worker_id LIMIT ${MAX_FOUND}) found ON true`,
+    [ownId, grace.watchedSince, grace.ms],
+  );
+  return { isLed: rows[0]?.is_led ?? false, found: rows.filter((row) => row.worker_id !== null) };
+}
+
+/** Records since when these workers have no session. One that has returned since they were found is left out. */
 export async function suspect(session: Session, workerIds: readonly number[]): Promise<void> {
   await session.query(
-    'UPDATE workers SET suspected_at = platform_now() WHERE suspected_at IS NULL AND worker_id = ANY($1)',
+    `UPDATE workers SET suspected_at = platform_now()
+     WHERE suspected_at IS NULL AND worker_id = ANY($1) AND worker_id NOT IN (${HELD})`,
     [workerIds],
   );
 }
