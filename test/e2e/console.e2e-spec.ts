@@ -20,6 +20,7 @@ let platform: SharedPlatform;
 let admin: ApiClient;
 let browser: Browser;
 let page: Page;
+let desk: JobDesk;
 let runId: number;
 let errors: string[];
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const estate = await describeEstate(admin, platform.runtime.sparkVersion);
   const clusterId = await createCluster(admin, estate, 'nightly');
   await startCluster(admin, clusterId);
-  const desk = await JobDesk.open(admin, 'finance');
+  desk = await JobDesk.open(admin, 'finance');
   await desk.upload('load.py', FAILING);
   runId = await desk.start(clusterId, 'load-invoices', { job_type: 'Python3', command: 'load.py' });
   await desk.ended(runId);
@@ -97,6 +98,36 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL((url) => /runs\/\d+\/\d+$/.test(url.pathname) && !url.pathname.endsWith(`/${runId}`));
     await page.getByRole('region', { name: 'The Python code raised an exception' }).waitFor();
+  });
+
+  it('fixes the file and runs it again', async () => {
+    const failed = page.url();
+    await page.getByRole('link', { name: 'Fix and run again' }).click();
+    await page.getByRole('textbox', { name: 'Text of load.py' }).click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('print("mended")');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save and run again' }).click();
+    await page.waitForURL((url) => url.href !== failed && /runs\/\d+\/\d+$/.test(url.pathname));
+    await page.getByText('Done', { exact: true }).first().waitFor();
+    await page.getByText('stdout', { exact: true }).click();
+    await page.getByRole('log').getByText('mended').waitFor();
+  });
+
+  it('compares a run with the last one that succeeded', async () => {
+    const succeeded = Number(new URL(page.url()).pathname.split('/').at(-1));
+    const { job_conf: conf } = await desk.get(succeeded);
+    await desk.upload('load.py', FAILING);
+    const late = await desk.submit(conf.job_conf_id, { arguments: '--day 2' });
+    await desk.ended(late);
+    await page.goto(`${platform.baseUrl}/console/runs/${desk.workspaceId}/${late}?tab=configuration`);
+    await page.getByRole('link', { name: `#${succeeded}` }).waitFor();
+    expect(await page.getByRole('tabpanel').innerText()).toMatch(/Arguments\s+not set\s+.*--day 2/);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: `#${succeeded}` }).click();
+    await page.getByRole('tab', { name: 'Configuration' }).click();
+    await page.getByText('No run of this job has succeeded before.').waitFor();
   });
 
   it('shows the cluster with its nodes and its history', async () => {

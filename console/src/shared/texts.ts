@@ -174,7 +174,7 @@ export const texts = {
     },
     tabs: { log: 'Log', stages: 'Stages', history: 'History', configuration: 'Configuration' },
     streams: { label: 'Output', stdout: 'stdout', stderr: 'stderr', events: 'Spark events' },
-    failed: { exit: 'Exit code', place: 'Show the line in the log' },
+    failed: { exit: 'Exit code', place: 'Show the line in the log', fix: 'Fix and run again' },
     history: {
       state: 'State',
       since: 'Since',
@@ -208,6 +208,12 @@ export const texts = {
       cores: 'Cores',
       gc: 'GC',
       peak: 'Peak memory',
+    },
+    compared: {
+      title: 'What differs from the last run that succeeded',
+      with: 'Compared with run',
+      none: 'No run of this job has succeeded before.',
+      same: 'No setting differs. Look for the cause in the program, its data or the cluster.',
     },
     configuration: {
       title: 'As it was when the run was submitted',

@@ -97,6 +97,7 @@ export const workspaceTexts = {
     theirs: 'Show theirs, and drop mine',
     mine: 'Replace theirs by mine',
     somebody: 'Somebody',
+    saveAndRunAgain: 'Save and run again',
     tooLarge: 'This file is too large to be edited here',
     tooLargeHint: (size: string, most: string) => `It has ${size}; the editor takes ${most}. Download it instead.`,
     binary: 'This file is no text',

@@ -1,16 +1,17 @@
 import { queryOptions } from '@tanstack/react-query';
 import {
-  createJob,
   getJob,
   getJobLog,
   getJobMetrics,
   getRunTimeline,
   killJob,
+  listJobs,
   searchJobLog,
 } from 'managed-spark/operations';
-import type { JobRead } from 'managed-spark/types';
+import type { JobRead, JobStatus } from 'managed-spark/types';
 import { api } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
+import { orNone } from '../../shared/records';
 import type { LogSource } from '../../shared/log/log-window';
 import { isActive } from './runs-search';
 
@@ -21,6 +22,9 @@ export interface RunKey {
 
 export type LogStream = 'stdout' | 'stderr' | 'events';
 
+const SUCCEEDED: JobStatus = 'DONE';
+/** So many successes of a job are searched for one before a run. */
+const SUCCESSES = 100;
 const POLL_MS = 1_500;
 const METRICS_POLL_MS = 5_000;
 const TIMELINE_POLL_MS = 5_000;
@@ -34,6 +38,18 @@ export const runQuery = (key: RunKey) =>
     queryFn: ({ signal }) => api.call(getJob, { path: pathOf(key), signal }),
     meta: { isChangedBy: ({ data }) => data.job_id === key.runId },
     refetchInterval: ({ state: { data } }) => (data && !isActive(data.job_status) ? false : pollMs(POLL_MS)),
+  });
+
+/** The last run of the same job that succeeded before this one; null if there is none among the last successes. */
+export const lastSuccessQuery = ({ workspace_id, job_id, job_conf: { job_conf_id } }: JobRead) =>
+  queryOptions({
+    queryKey: ['run-before', workspace_id, job_id],
+    queryFn: async ({ signal }): Promise<JobRead | null> => {
+      const query = { job_conf_id, job_status: [SUCCEEDED], limit: SUCCESSES };
+      const runs = await orNone(api.call(listJobs, { path: { workspace_id }, query, signal }));
+      return runs.find((run) => run.job_id < job_id) ?? null;
+    },
+    staleTime: Infinity,
   });
 
 /**
@@ -60,13 +76,6 @@ export const metricsQuery = (key: RunKey, isLive: boolean) =>
     refetchInterval: isLive ? METRICS_POLL_MS : false,
     placeholderData: (before) => before,
   });
-
-/** Submits the configuration of a run once more, with the arguments and properties of that run. Returns the new run's id. */
-export async function runAgain({ workspace_id, job_conf, arguments: given, conf }: JobRead): Promise<number> {
-  const body = { job_conf_id: job_conf.job_conf_id, arguments: given, conf };
-  const { job_id } = await api.call(createJob, { path: { workspace_id }, body });
-  return job_id;
-}
 
 export async function stopRun(key: RunKey): Promise<void> {
   await api.call(killJob, { path: pathOf(key) });

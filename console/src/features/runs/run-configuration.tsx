@@ -1,15 +1,47 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { type Fact, Facts } from '../../shared/facts';
+import { JobChanges } from '../../shared/jobs/job-changes';
+import { ProblemPanel } from '../../shared/problem-panel';
 import { texts } from '../../shared/texts';
+import { RelativeTime, useNow } from '../../shared/time';
+import { lastSuccessQuery } from './run-api';
+import list from '../../shared/list-screen.module.css';
 import styles from './run-screen.module.css';
 
 /** The configuration that a run was submitted with. */
 export function RunConfiguration({ run }: { run: JobRead }): ReactNode {
   return (
     <>
+      <h2 className={styles['heading']}>{texts.run.compared.title}</h2>
+      <Comparison run={run} />
       <h2 className={styles['heading']}>{texts.run.configuration.title}</h2>
       <Facts facts={factsOf(run)} />
+    </>
+  );
+}
+
+/** Says which settings differ from those of the last run that succeeded. */
+function Comparison({ run }: { run: JobRead }): ReactNode {
+  const { data: before, error, refetch } = useQuery(lastSuccessQuery(run));
+  const now = useNow(10_000);
+  const t = texts.run.compared;
+  if (error) return <ProblemPanel error={error} onRetry={() => void refetch()} />;
+  if (before === undefined) return null;
+  if (before === null) return <p className={list['soft']}>{t.none}</p>;
+  const { workspace_id: workspaceId, job_id: runId, from_date: at } = before;
+  return (
+    <>
+      <p className={list['soft']}>
+        {t.with}{' '}
+        <Link to="/runs/$workspaceId/$runId" params={{ workspaceId, runId }}>
+          #{runId}
+        </Link>{' '}
+        <RelativeTime at={at} now={now} />
+      </p>
+      <JobChanges before={before} after={run} none={<p>{t.same}</p>} />
     </>
   );
 }

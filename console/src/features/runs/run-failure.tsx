@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { Icon } from '../../shared/icons';
@@ -37,10 +38,38 @@ export function RunFailure({ run, runKey, onShowLine }: RunFailureProps): ReactN
         {reason !== null && <p className={styles['reason']}>{withoutRemedy(reason, remedy)}</p>}
         {remedy !== '' && <p className={styles['remedy']}>{remedy}</p>}
       </div>
-      <Button variant="default" onClick={onShowLine}>
-        {texts.run.failed.place}
-      </Button>
+      <div className={styles['failureActions']}>
+        <Button variant="default" onClick={onShowLine}>
+          {texts.run.failed.place}
+        </Button>
+        <Fix run={run} />
+      </div>
     </section>
+  );
+}
+
+/** Leads to what can be changed: the file that has run, or else the job with its settings. */
+function Fix({ run }: { run: JobRead }): ReactNode {
+  const { workspace_id: workspaceId, job_id: again, job_conf: conf } = run;
+  const path = conf.command;
+  const isFile = path !== null && path.endsWith('.py') && !path.includes('://');
+  return (
+    <Button
+      renderRoot={(props) =>
+        isFile ? (
+          <Link to="/workspaces/$workspaceId/file" params={{ workspaceId }} search={{ path, again }} {...props} />
+        ) : (
+          <Link
+            to="/workspaces/$workspaceId/jobs/$jobId"
+            params={{ workspaceId, jobId: conf.job_conf_id }}
+            search={{}}
+            {...props}
+          />
+        )
+      }
+    >
+      {texts.run.failed.fix}
+    </Button>
   );
 }
 

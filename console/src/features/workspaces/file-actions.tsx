@@ -5,7 +5,7 @@ import { Icon } from '../../shared/icons';
 import { texts } from '../../shared/texts';
 import type { AskedOfFile } from './file-question';
 import { downloadUrl } from './files-api';
-import { languageOf } from './job-fields';
+import { languageOf } from '../../shared/jobs/job-fields';
 import { cleanPath } from './paths';
 import list from '../../shared/list-screen.module.css';
 import styles from './workspaces.module.css';

@@ -1,18 +1,19 @@
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useBlocker, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WorkspaceFileRead } from 'managed-spark/types';
 import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from 'react';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
+import { languageOf } from '../../shared/jobs/job-fields';
+import { runAgainById } from '../../shared/jobs/run-again';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { bytes, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import styles from './file-screen.module.css';
 import { changedSince, downloadUrl, MAX_EDITED_BYTES, saveText, textQuery } from './files-api';
-import { languageOf } from './job-fields';
 import { cleanPath, foldersOf, nameOf, parentOf } from './paths';
 import { RunFile } from './run-file';
 import { WorkspaceTrail } from './workspace-screen';
@@ -23,7 +24,7 @@ const t = texts.workspaces.editor;
 
 export function FileScreen(): ReactNode {
   const { workspaceId } = useParams({ from: '/workspaces/$workspaceId/file' });
-  const { path: given = '' } = useSearch({ from: '/workspaces/$workspaceId/file' });
+  const { path: given = '', again } = useSearch({ from: '/workspaces/$workspaceId/file' });
   const path = cleanPath(given);
   const { data, error, refetch } = useQuery(textQuery(workspaceId, path));
   const trail = <FileTrail workspaceId={workspaceId} path={path} />;
@@ -43,6 +44,7 @@ export function FileScreen(): ReactNode {
       path={path}
       file={data.file}
       text={data.text}
+      again={again}
       trail={trail}
     />
   );
@@ -95,9 +97,11 @@ function NoText({ workspaceId, file, trail }: NoTextProps): ReactNode {
 interface EditingProps extends NoTextProps {
   path: string;
   text: string;
+  /** The run that is repeated with the changed file. */
+  again: number | undefined;
 }
 
-function Editing({ workspaceId, path, file, text, trail }: EditingProps): ReactNode {
+function Editing({ workspaceId, path, file, text, again, trail }: EditingProps): ReactNode {
   const queries = useQueryClient();
   const now = useNow(10_000);
   const current = useRef(text);
@@ -123,7 +127,7 @@ function Editing({ workspaceId, path, file, text, trail }: EditingProps): ReactN
     },
     [version.text],
   );
-  const { mutate, isPending } = save;
+  const { mutate, mutateAsync, isPending } = save;
   const onSave = useCallback(() => {
     if (current.current !== version.text && !isPending) mutate(false);
   }, [mutate, isPending, version.text]);
@@ -154,7 +158,16 @@ function Editing({ workspaceId, path, file, text, trail }: EditingProps): ReactN
           <Button variant={isChanged ? 'filled' : 'default'} disabled={!isChanged} loading={isPending} onClick={onSave}>
             {t.save}
           </Button>
-          {languageOf(path) && (
+          {again !== undefined && (
+            <RunAgain
+              workspaceId={workspaceId}
+              runId={again}
+              save={async () => {
+                if (current.current !== version.text) await mutateAsync(false);
+              }}
+            />
+          )}
+          {again === undefined && languageOf(path) && (
             <Button
               leftSection={<Icon name="play" size={14} />}
               disabled={isChanged}
@@ -187,6 +200,40 @@ function Editing({ workspaceId, path, file, text, trail }: EditingProps): ReactN
       <p className={styles['hint']}>{t.keyHint}</p>
       {isRunning && <RunFile workspaceId={workspaceId} path={path} onClose={() => setIsRunning(false)} />}
     </Page>
+  );
+}
+
+interface RunAgainProps {
+  workspaceId: number;
+  runId: number;
+  save: () => Promise<void>;
+}
+
+/** Saves the file, and repeats the run for which it was opened. */
+function RunAgain({ workspaceId, runId, save }: RunAgainProps): ReactNode {
+  const navigate = useNavigate();
+  const again = useMutation({
+    mutationFn: async () => {
+      // An error of saving is shown by the screen.
+      const isSaved = await save().then(
+        () => true,
+        () => false,
+      );
+      return isSaved ? runAgainById(workspaceId, runId) : null;
+    },
+    onSuccess: async (newRunId) => {
+      if (newRunId === null) return;
+      const params = { workspaceId, runId: newRunId };
+      await navigate({ to: '/runs/$workspaceId/$runId', params, ignoreBlocker: true });
+    },
+  });
+  return (
+    <>
+      <Button leftSection={<Icon name="again" size={14} />} loading={again.isPending} onClick={() => again.mutate()}>
+        {t.saveAndRunAgain}
+      </Button>
+      {again.isError && <ProblemPanel error={again.error} />}
+    </>
   );
 }
 

@@ -5,7 +5,15 @@ import { ClusterSelect } from '../../shared/cluster-select';
 import { faultAt, faultsOfError } from '../../shared/field-faults';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { texts } from '../../shared/texts';
-import { GROUPS, type GroupName, isOf, type JobField, type Language, LANGUAGES, type Values } from './job-fields';
+import {
+  GROUPS,
+  type GroupName,
+  isOf,
+  type JobField,
+  type Language,
+  LANGUAGES,
+  type Values,
+} from '../../shared/jobs/job-fields';
 import styles from '../../shared/form.module.css';
 
 interface JobFormProps {

@@ -3,14 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { EmptyState } from '../../shared/empty-state';
+import { JobChanges } from '../../shared/jobs/job-changes';
 import { ProblemPanel } from '../../shared/problem-panel';
 import plain from '../../shared/plain-table.module.css';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
-import { differences, valuesOf } from './job-fields';
 import { jobRunsQuery } from './jobs-api';
-import styles from './job-history.module.css';
 
 const t = texts.workspaces.job;
 
@@ -60,23 +59,5 @@ export function JobHistory({ workspaceId, jobId }: { workspaceId: number; jobId:
 
 function Changes({ run, before }: { run: JobRead; before: JobRead | undefined }): ReactNode {
   if (!before) return <span className={plain['soft']}>{t.first}</span>;
-  const changed = differences(settingsOf(before), settingsOf(run));
-  if (changed.length === 0) return <span className={plain['soft']}>{t.same}</span>;
-  return (
-    <dl className={styles['changes']}>
-      {changed.map(({ name, before: old, after }) => (
-        <div key={name} className={styles['change']}>
-          <dt>{t.fields[name][0]}</dt>
-          <dd>
-            <del>{old || t.unset}</del> <ins>{after || t.unset}</ins>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** A run may have arguments and properties of its own. */
-function settingsOf({ job_conf: conf, arguments: given, conf: properties }: JobRead) {
-  return valuesOf({ ...conf, arguments: given ?? conf.arguments, conf: properties ?? conf.conf });
+  return <JobChanges before={before} after={run} none={<span className={plain['soft']}>{t.same}</span>} />;
 }

@@ -8,7 +8,15 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { usableClustersQuery } from '../../shared/records';
 import { texts } from '../../shared/texts';
-import { bodyOf, differences, type Language, LANGUAGES, languageOf, type Values, valuesOf } from './job-fields';
+import {
+  bodyOf,
+  differences,
+  type Language,
+  LANGUAGES,
+  languageOf,
+  type Values,
+  valuesOf,
+} from '../../shared/jobs/job-fields';
 import { JobForm } from './job-form';
 import { JobHistory } from './job-history';
 import { changeJob, jobQuery, makeJob, runJob, switchJob } from './jobs-api';

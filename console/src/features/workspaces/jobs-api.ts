@@ -14,7 +14,7 @@ import { api } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
 import { orNone } from '../../shared/records';
 import { readText } from './files-api';
-import { type Language, recordsText } from './job-fields';
+import { type Language, recordsText } from '../../shared/jobs/job-fields';
 
 const MAX_JOBS = 1000;
 /** So many runs of a job are compared. */

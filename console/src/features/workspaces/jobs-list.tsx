@@ -11,7 +11,7 @@ import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
-import { LANGUAGES } from './job-fields';
+import { LANGUAGES } from '../../shared/jobs/job-fields';
 import { jobsQuery } from './jobs-api';
 import { readWorkspaceSearch } from './workspaces-search';
 import list from '../../shared/list-screen.module.css';

@@ -7,7 +7,7 @@ import { ClusterSelect } from '../../shared/cluster-select';
 import { usableClustersQuery } from '../../shared/records';
 import { texts } from '../../shared/texts';
 import { jobsQuery, runFile } from './jobs-api';
-import { languageOf, recordsText } from './job-fields';
+import { languageOf, recordsText } from '../../shared/jobs/job-fields';
 import { cleanPath, nameOf, recordNameOf } from './paths';
 import { Question } from '../../shared/question';
 import list from '../../shared/list-screen.module.css';

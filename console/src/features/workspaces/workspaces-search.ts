@@ -1,3 +1,5 @@
+import { idParam } from '../../shared/search-params';
+
 export const WORKSPACE_TABS = ['files', 'jobs'] as const;
 export type WorkspaceTab = (typeof WORKSPACE_TABS)[number];
 
@@ -23,9 +25,10 @@ export function readWorkspaceSearch({ tab, folder, q }: Record<string, unknown>)
   return { ...(shown ? { tab: shown } : {}), ...withText('folder', folder), ...withText('q', q) };
 }
 
-/** The file that an editor or a new job is for. */
-export function readFileSearch({ path }: Record<string, unknown>): { path?: string } {
-  return withText('path', path);
+/** The file that an editor or a new job is for, and the run that is to be repeated when the file has been mended. */
+export function readFileSearch({ path, again }: Record<string, unknown>): { path?: string; again?: number } {
+  const runId = idParam(again);
+  return { ...withText('path', path), ...(runId === undefined ? {} : { again: runId }) };
 }
 
 export function readJobSearch({ tab }: Record<string, unknown>): { tab?: 'history' } {

@@ -1,5 +1,5 @@
 import type { CreateJobConf, JobConfRead } from 'managed-spark/types';
-import { texts } from '../../shared/texts';
+import { texts } from '../texts';
 
 export type Language = keyof typeof texts.workspaces.job.types;
 
