@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Records what operations answer in tests, and keeps one success of each as its example in the document: npm run examples:record
-// An example that still fits its schema stays as it is; --all records all of them and the errors again. --match=pattern runs other test files,
-// and --from=folder reads former recordings.
+// An example that still fits its schema stays as it is, unless it is an empty page and a full one was seen; error codes are added to those
+// that are known. --all runs all medium tests and forgets what was recorded before, --match=pattern runs other test files, and --from=folder reads
+// former recordings.
 import './embedded/newer-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,9 +17,6 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const FOLDER = join(root, 'src', 'platform', 'http');
 const FILE = join(FOLDER, 'recorded-answers.json');
 const ERRORS_FILE = join(FOLDER, 'recorded-errors.json');
-/** Any operation can answer these, because guards, the reading of bodies or a lack of something cause them. */
-const GENERAL =
-  /^(AUTH\.(?!NOT_SSO)|TENANT\.(NOT_SELECTED|CHANGED)$|WORKSPACE\.PERMISSION_REQUIRED$|INTERNAL$|ROUTE\.|REQUEST\.(TOO_LARGE|UNSUPPORTED_MEDIA|MALFORMED_JSON|INVALID_TEXT|IDEMPOTENCY_MISMATCH|TOO_MANY_STREAMS)$|CALL\.GONE$)/;
 /** These call every operation, or what only they can let succeed. */
 const TESTS =
   'access-mutations|request-examples|catalog-browsing|credentials-check|oidc-login|notebook|functions|onprem|iam|health';
@@ -31,6 +29,7 @@ const CORRELATION_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const args = process.argv.slice(2);
 /** @param {string} name */
 const argument = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+const all = args.includes('--all');
 const from = argument('from') ?? recordTests();
 const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
 const operationIds = new Set(
@@ -38,7 +37,9 @@ const operationIds = new Set(
 );
 const validators = validatorsOf(document);
 /** @type {Record<string, unknown>} */
-const former = existsSync(FILE) && !args.includes('--all') ? JSON.parse(readFileSync(FILE, 'utf8')) : {};
+const former = formerly(FILE, {});
+/** @type {{bodies: Record<string, unknown>, operations: Record<string, Record<string, string[]>>}} */
+const formerErrors = formerly(ERRORS_FILE, { bodies: {}, operations: {} });
 const observed = readObserved(from);
 const candidates = candidatesOf(observed);
 /** @type {Record<string, unknown>} */
@@ -47,13 +48,25 @@ const examples = {};
 const missing = [];
 for (const [operation, validate] of [...validators].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
   const kept = operation in former && validate(former[operation]) ? former[operation] : undefined;
-  const example = kept ?? candidates.get(operation)?.find((body) => validate(body));
+  const seen =
+    kept === undefined || showsNothing(kept) ? candidates.get(operation)?.find((body) => validate(body)) : kept;
+  const example = seen ?? kept;
   if (example === undefined) missing.push(operation);
   else examples[operation] = example;
 }
 writeFileSync(FILE, `${JSON.stringify(examples, null, 2)}\n`);
-if (args.includes('--all')) writeFileSync(ERRORS_FILE, `${JSON.stringify(errorsOf(observed), null, 2)}\n`);
+writeFileSync(ERRORS_FILE, `${JSON.stringify(errorsOf(observed), null, 2)}\n`);
 process.stdout.write(`${Object.keys(examples).length} examples; none of ${missing.join(', ') || 'no operation'}\n`);
+
+/**
+ * @template T
+ * @param {string} file
+ * @param {T} nothing
+ * @returns {T} what an earlier run recorded
+ */
+function formerly(file, nothing) {
+  return existsSync(file) && !all ? JSON.parse(readFileSync(file, 'utf8')) : nothing;
+}
 
 /** @returns {string} the folder with the recordings */
 function recordTests() {
@@ -61,7 +74,7 @@ function recordTests() {
   const env = { ...process.env, TEST_RECORD_ANSWERS: folder };
   const { status } = spawnSync(
     'npx',
-    ['jest', '--selectProjects', 'medium', '--testPathPatterns', argument('match') ?? TESTS],
+    ['jest', '--selectProjects', 'medium', '--testPathPatterns', argument('match') ?? (all ? 'test/medium' : TESTS)],
     {
       env,
       cwd: root,
@@ -106,19 +119,20 @@ function candidatesOf(observed) {
 }
 
 /**
- * Returns the error codes that each operation answered by status, and one body of each code.
+ * Returns the error codes that each operation answered by status, now or earlier, and one body of each code.
  * @param {Observed[]} observed
  */
 function errorsOf(observed) {
   /** @type {Record<string, unknown>} */
   const bodies = {};
-  /** @type {Record<string, Record<string, string[]>>} */
-  const operations = {};
+  const operations = Object.fromEntries(
+    Object.entries(structuredClone(formerErrors.operations)).filter(([operation]) => operationIds.has(operation)),
+  );
   /** @type {Map<string, string>} */
   const shortest = new Map();
   for (const { operation, status, body } of observed) {
     const { error_code: code } = /** @type {{error_code?: string}} */ (body ?? {});
-    if (status < 400 || code === undefined || GENERAL.test(code) || !operationIds.has(operation)) continue;
+    if (status < 400 || code === undefined || !operationIds.has(operation)) continue;
     keepShortest(
       shortest,
       code,
@@ -127,7 +141,9 @@ function errorsOf(observed) {
     const codes = ((operations[operation] ??= {})[status] ??= []);
     if (!codes.includes(code)) codes.push(code);
   }
-  for (const code of [...shortest.keys()].toSorted()) bodies[code] = JSON.parse(shortest.get(code) ?? '');
+  const codes = new Set(Object.values(operations).flatMap((statuses) => Object.values(statuses).flat()));
+  for (const code of [...codes].toSorted())
+    bodies[code] = formerErrors.bodies[code] ?? JSON.parse(shortest.get(code) ?? '');
   return { bodies, operations: sorted(operations) };
 }
 
@@ -157,14 +173,21 @@ function sorted(operations) {
   );
 }
 
+/** @param {unknown} body of an empty list or page */
+function showsNothing(body) {
+  const text = JSON.stringify(body);
+  return text === '[]' || text.startsWith('{"data":[]');
+}
+
 /**
- * An example shows much and is short: an empty list shows nothing, and a null little.
+ * An example shows much and is short: an empty list shows nothing, and a null or a single number little.
  * @param {string} text
  */
 function badness(text) {
-  const empty = text === '[]' || text.startsWith('{"data":[]') ? 10_000 : 0;
+  const empty = showsNothing(JSON.parse(text)) ? 10_000 : 0;
+  const bare = /^[[{]/.test(text) ? 0 : 1_000;
   const tooLong = text.length > MAX_EXAMPLE ? text.length : 0;
-  return empty + tooLong + 60 * (text.match(/:null|:\[\]|:\{\}/g) ?? []).length + text.length / 20;
+  return empty + bare + tooLong + 60 * (text.match(/:null|:\[\]|:\{\}/g) ?? []).length + text.length / 20;
 }
 
 /**

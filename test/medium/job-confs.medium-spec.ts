@@ -135,6 +135,24 @@ describe('job configurations', () => {
     expect((await update({ conf: ['spark.a=2'] })).status).toBe(201);
   });
 
+  it('are found by a part of their name, as are their jobs', async () => {
+    await create(people.unique('other'));
+    const job = (await submit()).body.job_id;
+    const part = conf.slice(1).toUpperCase();
+    for (const [path, found] of [
+      [`${jobs}/confs`, 2],
+      [`${jobs}/confs/search?job_conf_name=${part}`, 1],
+      [`${jobs}s`, 1],
+      [`${jobs}s/search?job_conf_name=${part}`, 1],
+      [`${jobs}s/search?job_conf_name=nothing`, 0],
+    ] as const) {
+      const { status, body } = await caller.call('GET', path);
+      expect([path, status, body.data.length]).toEqual([path, 200, found]);
+      if (path.startsWith(`${jobs}s`) && found > 0)
+        expect(body.data[0]).toMatchObject({ job_id: Number(job), job_conf: { name: conf } });
+    }
+  });
+
   it('refuse a name that is taken', async () => {
     const other = people.unique('job');
     await create(other);

@@ -2,6 +2,7 @@ import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-recor
 import type { RunState } from '../../libs/contracts/agent-protocol';
 import { Config } from '../../src/config/config';
 import { eventually } from '../harness/eventually';
+import { NOTEBOOK_SETTINGS } from '../../src/modules/execution/notebooks/content/dto/notebook-conf.dto';
 import { IdleClustersRepository } from '../../src/modules/execution/clusters/scaling/idle-clusters.repository';
 import { RunClusterUse } from '../../src/modules/execution/runs/jobs/run-cluster-use.repository';
 import { KernelInstanceUse } from '../../src/modules/execution/notebooks/instances/kernel-instance-use.repository';
@@ -61,7 +62,7 @@ describe('notebook instances', () => {
       job_type: 'NOTEBOOK',
       language: 'Python3',
       max_concurrency: 0,
-      settings: { command: null, conf: null, files: null },
+      settings: Object.fromEntries([...NOTEBOOK_SETTINGS, 'command'].map((key) => [key, null])),
       ...values,
     });
     return Number(row['job_conf_id']);

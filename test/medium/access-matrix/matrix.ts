@@ -11,7 +11,7 @@ import { TenantSecretsService } from '../../../src/modules/foundation/secrets/te
 import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/kernel/logging/logger';
 import { MEMORY_S3_KEYS, MemoryS3 } from '../harness/memory-s3';
-import { observeAnswers } from '../harness/observed-answers';
+import { observeAnswers, unobserved } from '../harness/observed-answers';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
 import { type Answer, problemsOf } from './answer-checks';
 import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
@@ -349,18 +349,20 @@ class World {
   }
 }
 
-/** Runs the operations in turn and returns the first failing cell, or null. */
-export async function firstFailure(
+/** Runs the operations of an API that was broken to see it fail, in turn, and returns the first failing cell, or null. */
+export function firstFailure(
   matrix: AccessMatrix,
   operationIds: Iterable<string>,
   options: Pick<RunOptions, 'only' | 'likely'> = {},
 ): Promise<Failure | null> {
   const wanted = new Set(operationIds);
-  for (const operation of matrix.operations.filter(({ id }) => wanted.has(id))) {
-    const [failure] = await matrix.run(operation, { fresh: true, stopAtFirst: true, ...options });
-    if (failure) return failure;
-  }
-  return null;
+  return unobserved(async () => {
+    for (const operation of matrix.operations.filter(({ id }) => wanted.has(id))) {
+      const [failure] = await matrix.run(operation, { fresh: true, stopAtFirst: true, ...options });
+      if (failure) return failure;
+    }
+    return null;
+  });
 }
 
 /** Runs `fn` for every item, at most `limit` at once. */

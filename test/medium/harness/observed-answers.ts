@@ -1,70 +1,86 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { NextFunction, Request, Response } from 'express';
+import { LONG_JSON, readUntrusted } from '../../../libs/json/parse-json';
 import type { AuthenticatedRequest } from '../../../src/platform/http/auth/request-principal';
+import { recordAnswer } from './answer-recorder';
+import { compareWithDocument } from './documented-errors';
 
-/** Longer answers are no examples. */
-const MAX_RECORDED = 4 * 2 ** 20;
-/** Records that are kept of a list. */
-const MAX_RECORDS = 3;
-/** Answers that are recorded of one operation with one status and code, for each process. */
-const MAX_ALIKE = 40;
+/** Longer answers are not observed. */
+const MAX_BYTES = 4 * 2 ** 20;
 
-const ROOT = join(__dirname, '..', '..', '..');
-const recorded = new Map<string, number>();
+/** Any operation can answer these, because guards, the reading of bodies or a lack of something cause them. */
+const GENERAL =
+  /^(AUTH\.(?!NOT_SSO)|TENANT\.(NOT_SELECTED|CHANGED)$|WORKSPACE\.PERMISSION_REQUIRED$|INTERNAL$|ROUTE\.|REQUEST\.(TOO_LARGE|UNSUPPORTED_MEDIA|MALFORMED_JSON|INVALID_TEXT|IDEMPOTENCY_MISMATCH|TOO_MANY_STREAMS)$|CALL\.GONE$)/;
 
-/** An answer of an operation to a test, as `npm run examples:record` reads it. */
-interface Observed {
+/** Number of functions that {@link unobserved} runs. */
+let unobservedNow = 0;
+
+/** A JSON answer of an operation of the document. */
+export interface ObservedAnswer {
   operation: string;
   status: number;
-  test: string;
+  /** Error code, unless any operation can answer it. */
+  code: string | undefined;
   body: unknown;
+  request: Request;
 }
 
-/** Middleware that appends the JSON answers of operations to a file of this process, if TEST_RECORD_ANSWERS names a folder. */
+/** Middleware that compares error codes with the document, or records JSON answers if TEST_RECORD_ANSWERS names a folder. */
 export function observeAnswers(request: Request, response: Response, next: NextFunction): void {
   const folder = process.env['TEST_RECORD_ANSWERS'];
-  if (folder === undefined) {
-    next();
-    return;
-  }
-  const send = response.send.bind(response);
-  response.send = (body?: unknown) => {
-    const { operation } = request as AuthenticatedRequest;
-    if (operation && !operation.internal) record(folder, { operation: operation.id, response, body });
-    return send(body);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: unknown) => {
+    if (size > MAX_BYTES || (folder === undefined && response.statusCode < 400)) return;
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    chunks.push(bytes);
+  };
+  const write = response.write.bind(response) as (...args: unknown[]) => boolean;
+  const end = response.end.bind(response) as (...args: unknown[]) => Response;
+  response.write = (...args: unknown[]) => {
+    keep(args[0]);
+    return write(...args);
+  };
+  response.end = (...args: unknown[]) => {
+    keep(args[0]);
+    const answer = unobservedNow === 0 && size <= MAX_BYTES ? answerOf(request, response, Buffer.concat(chunks)) : null;
+    if (answer) {
+      if (folder === undefined) compareWithDocument(answer);
+      else recordAnswer(folder, answer);
+    }
+    return end(...args);
   };
   next();
 }
 
-function record(
-  folder: string,
-  { operation, response, body }: { operation: string; response: Response; body: unknown },
-): void {
-  if (!(response.get('content-type') ?? '').startsWith('application/json')) return;
-  const text = Buffer.isBuffer(body) ? unpacked(body, response.get('content-encoding')).toString() : body;
-  if (typeof text !== 'string' || text.length > MAX_RECORDED) return;
-  const observed: Observed = {
-    operation,
-    status: response.statusCode,
-    test: relative(ROOT, expect.getState().testPath ?? ''),
-    body: firstOf(JSON.parse(text)),
-  };
-  const { error_code: code } = (observed.body ?? {}) as { error_code?: string };
-  const key = `${operation} ${observed.status} ${code ?? ''}`;
-  const count = recorded.get(key) ?? 0;
-  if (count >= MAX_ALIKE) return;
-  recorded.set(key, count + 1);
-  mkdirSync(folder, { recursive: true });
-  appendFileSync(join(folder, `${process.pid}.jsonl`), `${JSON.stringify(observed)}\n`);
+/** Runs `fn` without observing what is answered meanwhile, because the API is broken on purpose. */
+export async function unobserved<T>(fn: () => Promise<T>): Promise<T> {
+  unobservedNow += 1;
+  try {
+    return await fn();
+  } finally {
+    unobservedNow -= 1;
+  }
 }
 
-/** Shortens a list of many records, such as machine types. */
-function firstOf(body: unknown): unknown {
-  if (Array.isArray(body)) return body.slice(0, MAX_RECORDS) as unknown[];
-  const { data } = (body ?? {}) as { data?: unknown };
-  return Array.isArray(data) ? { ...(body as object), data: data.slice(0, MAX_RECORDS) as unknown[] } : body;
+function answerOf(request: Request, response: Response, bytes: Buffer): ObservedAnswer | null {
+  const { operation } = request as AuthenticatedRequest;
+  if (!operation || operation.internal || bytes.length === 0) return null;
+  if (!(response.get('content-type') ?? '').startsWith('application/json')) return null;
+  const body = readUntrusted(unpacked(bytes, response.get('content-encoding')), LONG_JSON);
+  // A part of a file is not JSON, even if the file is.
+  if (body === undefined) return null;
+  const { statusCode: status } = response;
+  const { error_code: code } = (status < 400 ? {} : (body ?? {})) as { error_code?: string };
+  return {
+    operation: operation.id,
+    status,
+    code: code === undefined || GENERAL.test(code) ? undefined : code,
+    body,
+    request,
+  };
 }
 
 function unpacked(body: Buffer, encoding: string | undefined): Buffer {

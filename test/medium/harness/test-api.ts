@@ -19,6 +19,7 @@ import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/kernel/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
 import { PgListener, type NotificationChannel } from '../../../src/platform/kernel/notifications/pg-listener';
+import { assertErrorsDocumented, comparedCall } from './documented-errors';
 import { observeAnswers } from './observed-answers';
 import { createTestDatabase, plannedTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
@@ -103,6 +104,7 @@ export class TestApi {
     class TestModule {}
     const options = { bodyParser: false, abortOnError: false, logger: false } as const;
     const app = await NestFactory.create(TestModule, new RankedRoutesAdapter(), options);
+    app.use(observeAnswers);
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
@@ -146,6 +148,12 @@ export class TestApi {
   }
 
   async stop(): Promise<void> {
+    await this.close();
+    assertErrorsDocumented();
+  }
+
+  /** Stops without looking at what was answered, for callers that have more to stop. */
+  async close(): Promise<void> {
     await this.served?.app.close();
   }
 
@@ -159,17 +167,20 @@ export class TestApi {
     path: string,
     options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<TestAnswer> {
-    const response = await fetch(this.urlOf(path), {
-      method,
-      headers: {
-        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
-        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    return comparedCall(async (headers) => {
+      const response = await fetch(this.urlOf(path), {
+        method,
+        headers: {
+          ...headers,
+          ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+          ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...options.headers,
+        },
+        body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
   }
 
   async login(username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
@@ -231,8 +242,9 @@ function served(
     for (const pod of pods) await pod.open();
   });
   afterAll(async () => {
-    for (const pod of pods) await pod.stop();
+    for (const pod of pods) await pod.close();
     await database.drop();
+    assertErrorsDocumented();
   });
   return pods;
 }
@@ -265,8 +277,9 @@ export async function startWholeApi(
     await prepare(config);
     const api = await TestApi.startWhole(config, more);
     const stop = async () => {
-      await api.stop();
+      await api.close();
       await database.drop();
+      assertErrorsDocumented();
     };
     return { api, database, stop };
   } catch (error) {
