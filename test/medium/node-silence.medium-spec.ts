@@ -77,8 +77,21 @@ describe('the silence of a node', () => {
     expect(await judged()).toEqual([silent]);
   });
 
+  it('is reported to the process that records the seconds, which are counted back from now', async () => {
+    await silentFor(30);
+    expect(await nodes.recordAnsweredSeconds([], SILENCE.ms)).toBe(false);
+    await silentFor(40);
+    expect(await nodes.recordAnsweredSeconds([30_000, 20_000, 0], SILENCE.ms)).toBe(true);
+    const ages = `extract(epoch FROM date_trunc('second', platform_now()) - second)::integer AS age`;
+    expect(await dataSource.query(`SELECT ${ages} FROM answered_seconds ORDER BY second`)).toEqual([
+      { age: 30 },
+      { age: 20 },
+      { age: 0 },
+    ]);
+  });
+
   it('records a second once, and keeps only the seconds that are needed', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => nodes.recordAnsweredSecond()));
+    await Promise.all(Array.from({ length: 5 }, () => nodes.recordAnsweredSeconds([0, 1, 2], SILENCE.ms)));
     const count = async () => (await dataSource.query('SELECT count(*)::integer AS n FROM answered_seconds'))[0].n;
     expect(await count()).toBe(1);
     await answered(0, 500);

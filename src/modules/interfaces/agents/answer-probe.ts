@@ -5,29 +5,41 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { HttpAdapterHost } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../../platform/kernel/logging/logger';
+import { Config } from '../../../config/config';
 import { ClusterNodesService } from '../../execution/clusters';
 import { withDeadline } from '../../../platform/kernel/process/deadline';
+import { AnsweredTimes, POLL_INTERVAL_MS } from './answered-times';
 
-const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
+/** Longest interval between two polls that reach the database, milliseconds. */
+const MAX_DATABASE_INTERVAL_MS = 5000;
+/** Part of the lease which that interval may be at most, so that the silence of a node is counted soon enough. */
+const DATABASE_INTERVALS_PER_LEASE = 36;
 /** Has the form of a node token, so that it is looked up in the database, but belongs to no node. */
 const UNKNOWN_TOKEN = '0.nobody';
+/** Has another form, so that it is refused without the database. */
+const MALFORMED_TOKEN = 'nobody';
 
 /**
- * Polls this process once a second like an agent does: over a new connection to its port, up to the check of the token in the
- * database. A process that answers would have answered a node, too, so the second is recorded. A process that is too busy records
- * none, and no node is declared lost because of that time.
+ * Polls this process once a second like an agent does: over a new connection to its port, up to the check of the token, which
+ * every few seconds is in the database, and every second while a node is silent. A process that answers would have answered a
+ * node, too, so the second is recorded. A process that is too busy records none, and no node is declared lost because of that
+ * time.
  */
 @Injectable()
 export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly stopping = new AbortController();
+  private readonly times: AnsweredTimes;
   private failing = false;
 
   constructor(
     private readonly adapter: HttpAdapterHost,
     private readonly nodes: ClusterNodesService,
+    { agent: { leaseMs } }: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.times = new AnsweredTimes(Math.min(MAX_DATABASE_INTERVAL_MS, leaseMs / DATABASE_INTERVALS_PER_LEASE));
+  }
 
   onApplicationBootstrap(): void {
     const server = this.adapter.httpAdapter.getHttpServer() as Server;
@@ -41,12 +53,12 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
   private async run(address: AddressInfo): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      const next = delay(INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const next = delay(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
       try {
-        await poll(address, signal);
-        await this.nodes.recordAnsweredSecond();
+        await this.probe(address, signal);
         this.failing = false;
       } catch (error) {
+        this.times.failed();
         if (!this.failing && !signal.aborted) {
           this.logger.warn(
             { err: error },
@@ -58,15 +70,27 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
       await next;
     }
   }
+
+  private async probe(address: AddressInfo, signal: AbortSignal): Promise<void> {
+    const begunAt = performance.now();
+    if (!this.times.mustReach(begunAt)) {
+      await poll(address, MALFORMED_TOKEN, signal);
+      this.times.answered(performance.now());
+      return;
+    }
+    await poll(address, UNKNOWN_TOKEN, signal);
+    const isAnySilent = await this.nodes.recordAnsweredSeconds(this.times.reached(begunAt, performance.now()));
+    this.times.reachAlways(isAnySilent);
+  }
 }
 
-/** Resolves if the poll is answered with the expected 401; rejects on any other response or a timeout. */
-function poll({ address, port }: AddressInfo, stopping: AbortSignal): Promise<void> {
+/** Resolves if the poll with this token is answered with the expected 401; rejects on any other response or a timeout. */
+function poll({ address, port }: AddressInfo, token: string, stopping: AbortSignal): Promise<void> {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   const signal = withDeadline(TIMEOUT_MS, stopping);
   const body = JSON.stringify({ version: 0, wait_ms: 0 });
   const headers = {
-    authorization: `Bearer ${UNKNOWN_TOKEN}`,
+    authorization: `Bearer ${token}`,
     'content-type': 'application/json',
     'content-length': body.length,
   };

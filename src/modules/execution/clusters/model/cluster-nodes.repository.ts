@@ -21,20 +21,9 @@ import { givesSlots, TAKES_RUNS } from './clusters.joins';
 import { ClusterNode, hasReported } from './entities/cluster-node.entity';
 import type { Cluster } from './entities/cluster.entity';
 import { isNodeToken } from './node-token';
+import type { Silence } from './silence';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
-
-/** Limits of the silence of a node: when it counts as silent, and when as lost. */
-export interface Silence {
-  /** Silence by the clock, milliseconds. */
-  ms: number;
-  /**
-   * Seconds of silence in which the platform answered agents. At other times, the platform itself may have been silent.
-   */
-  answeredSeconds: number;
-  /** Number of such seconds after which the node is lost. */
-  lostAfterSeconds: number;
-}
 
 /** Time within which a provider must show a machine that it has accepted, milliseconds; see ADR 0041. */
 const VISIBILITY_TIMEOUT_MS = 5 * 60_000;
@@ -428,10 +417,22 @@ export class ClusterNodesRepository {
     return locked.map(({ node_id }) => node_id);
   }
 
-  async recordAnsweredSecond(): Promise<void> {
-    await this.dataSource.query(
-      `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
+  /**
+   * Records the seconds in which the platform answered agents, by their ages in milliseconds. Returns true if a node that should
+   * run has been silent for longer than `silentMs`.
+   */
+  async recordAnsweredSeconds(agesMs: readonly number[], silentMs: number): Promise<boolean> {
+    const row = await firstRow<{ is_any_silent: boolean }>(
+      this.dataSource.manager,
+      `WITH recorded AS (
+         INSERT INTO answered_seconds (second)
+         SELECT DISTINCT date_trunc('second', platform_now() - age * interval '1 millisecond')
+         FROM unnest($1::float8[]) AS age ON CONFLICT DO NOTHING)
+       SELECT EXISTS (SELECT 1 FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+         WHERE ${SHOULD_RUN} AND n.last_seen_at < platform_now() - $2 * interval '1 millisecond') AS is_any_silent`,
+      [agesMs, silentMs],
     );
+    return row?.is_any_silent ?? false;
   }
 
   /** Deletes all but the given number of the latest seconds in which the platform answered. */

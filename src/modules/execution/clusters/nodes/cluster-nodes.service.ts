@@ -10,6 +10,7 @@ import { notifyAfterCommit } from '../../../../platform/kernel/notifications/aft
 import { wakeWorkflow } from '../../../../platform/background/workflows/workflow-intents';
 import { ReferenceData } from '../../../foundation/reference-data';
 import { acceleratorOf } from '../model/accelerators';
+import { silenceLimits } from '../model/silence';
 import { agentTokenHash as hash } from './bootstrap-tokens';
 import { ClusterEvents } from '../lifecycle/cluster-events';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
@@ -133,9 +134,12 @@ export class ClusterNodesService {
     return this.nodes.recordHeartbeats(nodeIds);
   }
 
-  /** Records that this process answers agents, so that the silence of a node in this second is its own. */
-  recordAnsweredSecond(): Promise<void> {
-    return this.nodes.recordAnsweredSecond();
+  /**
+   * Records that this process answered agents this many milliseconds ago, so that the silence of a node in those seconds is its
+   * own. Returns true if a node is silent, so that each second counts.
+   */
+  recordAnsweredSeconds(agesMs: readonly number[]): Promise<boolean> {
+    return this.nodes.recordAnsweredSeconds(agesMs, silenceLimits(this.config.agent).ms);
   }
 
   /** Returns the node with its desired state. Throws `NODE.GONE` if it no longer exists. */

@@ -16,15 +16,12 @@ import { Reconciler } from '../../../../platform/background/workflows/reconciler
 import type { Ask } from '../../../../platform/background/workflows/work-questions';
 import { FailureCollector } from '../../../../platform/background/workflows/failure-collector';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
-import { ClusterNodesRepository, type Silence, type SilentNode } from '../model/cluster-nodes.repository';
+import { ClusterNodesRepository, type SilentNode } from '../model/cluster-nodes.repository';
+import { silenceLimits } from '../model/silence';
 import { type ClusterSnapshot, ClusterSnapshots, nodeRef } from './cluster-snapshot';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
-/** Silence after which a node is checked, long before it counts as lost; milliseconds. */
-const SILENT_AFTER_MS = 35_000;
-/** Time within that silence in which the platform itself must have answered, so that agents can reconnect after an outage. */
-const RECONNECT_GRACE_MS = 10_000;
 /** Answered seconds that are kept beyond the counted ones. */
 const EXTRA_ANSWERED_SECONDS = 60;
 /** Only every third pass looks for machines without an owner, which must be old anyway. Half a pass is for inexact timers. */
@@ -44,6 +41,7 @@ export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
   readonly intervalMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 120_000;
+  private readonly silence = silenceLimits(this.config.agent);
   /** Beginning of the last sweep that succeeded, by the monotonic clock. */
   private sweptAt = -Infinity;
 
@@ -76,13 +74,6 @@ export class ClusterReconciler extends Reconciler {
 
   private isSweepDue(): boolean {
     return performance.now() - this.sweptAt >= PASSES_BETWEEN_SWEEPS * this.intervalMs;
-  }
-
-  private get silence(): Silence {
-    const { leaseMs, leaseMarginMs } = this.config.agent;
-    const ms = Math.min(SILENT_AFTER_MS, leaseMs / 2);
-    const answeredSeconds = Math.ceil(Math.min(RECONNECT_GRACE_MS, ms) / 1000);
-    return { ms, answeredSeconds, lostAfterSeconds: Math.ceil((leaseMs + leaseMarginMs) / 1000) };
   }
 
   private async checkSilentNodes(failures: FailureCollector, signal: AbortSignal): Promise<void> {
