@@ -34,6 +34,13 @@ export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode
       </Button>
       <Button
         variant="default"
+        leftSection={<Icon name="cost" size={14} />}
+        renderRoot={(props) => <Link to="/costs" search={{ cluster: clusterId }} {...props} />}
+      >
+        {t.costs}
+      </Button>
+      <Button
+        variant="default"
         renderRoot={(props) => <Link to="/clusters/$clusterId/edit" params={{ clusterId }} {...props} />}
       >
         {t.edit}

@@ -14,6 +14,7 @@ describe('costs as texts', () => {
     expect(measureOf(cost(1234.5)).text(cost(0.044))).toBe('€0.04');
     expect(measureOf(cost(2)).text(cost(0.044))).toBe('€0.0440');
     expect(measureOf(cost(0.05)).text(cost(0.000034))).toBe('€0.000034');
+    expect(measureOf(cost(0)).text(cost(0))).toBe('€0.00');
     expect(hoursOf(cost(1, 1, 0.05))(cost(1, 1, 0.05))).toBe('0.050000');
   });
 

@@ -48,7 +48,7 @@ export function percentText(part: number, whole: number): string {
 }
 
 function decimals(largest: number, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
-  const digits = largest >= 10 ? 2 : largest >= 0.1 ? 4 : 6;
+  const digits = largest === 0 || largest >= 10 ? 2 : largest >= 0.1 ? 4 : 6;
   return new Intl.NumberFormat('en-US', {
     ...options,
     minimumFractionDigits: digits,

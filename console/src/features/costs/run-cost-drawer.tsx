@@ -52,7 +52,8 @@ export function RunCostDrawer({ workspaceId, runId, onClose }: RunCostDrawerProp
           </div>
           <h3 className={styles['title']}>{t.proof}</h3>
           <p className={styles['note']}>{t.rule}</p>
-          {run.intervals.length > 0 ? <Intervals run={run} /> : <p className={styles['note']}>{t.noIntervals}</p>}
+          {run.intervals.length > 0 && <Intervals run={run} />}
+          {run.intervals.length === 0 && run.start_date !== null && <p className={styles['note']}>{t.noIntervals}</p>}
         </div>
       )}
     </DetailDrawer>

@@ -130,6 +130,13 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
           {texts.run.stop}
         </Button>
       )}
+      <Button
+        variant="default"
+        leftSection={<Icon name="cost" size={14} />}
+        renderRoot={(props) => <Link to="/costs" search={costsOf(run, runKey)} {...props} />}
+      >
+        {texts.run.cost}
+      </Button>
       <Button leftSection={<Icon name="again" size={14} />} loading={again.isPending} onClick={() => again.mutate()}>
         {texts.run.again}
       </Button>
@@ -148,4 +155,10 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
       )}
     </>
   );
+}
+
+/** Returns where the cost of a run is shown: among the runs of its days. */
+function costsOf({ from_date: from, to_date: to }: JobRead, { workspaceId, runId }: RunKey) {
+  const until = to === null ? {} : { to: to.slice(0, 10) };
+  return { from: from.slice(0, 10), ...until, by: 'run' as const, run: runId, in: workspaceId };
 }
