@@ -179,9 +179,14 @@ function completionsIn(answer: Content, code: string): CompletionResult | null {
   return {
     from: textLength(code, start),
     to: textLength(code, end),
-    options: matches.map(String).map((label) => ({ label, detail: typeOf.get(label) ?? '' })),
+    options: matches.map(String).map((label) => ({ label, detail: detailOf(typeOf.get(label)) })),
     validFor: /^\w*$/,
   };
+}
+
+/** Returns the kind of a completion; empty if the kernel does not know it. */
+function detailOf(type: string | undefined): string {
+  return type === undefined || type.startsWith('<') ? '' : ` ${type}`;
 }
 
 const setInspected = StateEffect.define<Tooltip | null>();

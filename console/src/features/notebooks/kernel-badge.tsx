@@ -24,6 +24,8 @@ const LOOKS: Readonly<Record<KernelLook, { icon: IconName; tone: StateTone; move
   unknown: { icon: 'info', tone: 'waiting' },
 };
 
+const SAID = new Set(['busy', 'idle', 'dead']);
+
 /** Returns the state of the kernel: what it says itself, or else what the server knows of it. */
 export function kernelLook(instance: NotebookRead | null, said: string | null, isConnected: boolean): KernelLook {
   if (!instance) return 'none';
@@ -31,7 +33,8 @@ export function kernelLook(instance: NotebookRead | null, said: string | null, i
   if (!isUnfinished(instance)) return 'ended';
   if (status === 'SUBMITTED') return 'submitted';
   if (status !== 'RUNNING') return 'stopping';
-  const known = isConnected && said !== null ? said : (kernel?.kernel_status ?? 'unknown');
+  // A kernel says that it starts, and not when it has; after that it speaks only of what it executes.
+  const known = isConnected && said !== null && SAID.has(said) ? said : (kernel?.kernel_status ?? 'unknown');
   if (known === 'dead' || kernel?.kernel_status === 'dead') return 'dead';
   if (!isConnected) return 'connecting';
   return Object.hasOwn(LOOKS, known) ? (known as KernelLook) : 'unknown';

@@ -217,8 +217,15 @@ export class KernelSession extends Store<KernelState> {
     const parent = textOf(message.parent_header?.msg_id);
     const { content = {} } = message;
     if (type === 'complete_reply' || type === 'inspect_reply') this.#answer(parent, content);
-    else if (type === 'status') this.set({ kernel: textOf(content['execution_state']) });
+    else if (type === 'status') this.#onStatus(textOf(message.parent_header?.msg_type), content);
     else if (OUTPUT_TYPES.has(type) && parent !== '') this.#onExecution(parent, type, content);
+  }
+
+  /** A kernel is busy for a moment with a completion, too, which nobody has to wait for. */
+  #onStatus(requestType: string, content: Content): void {
+    if (requestType === '' || requestType === 'execute_request') {
+      this.set({ kernel: textOf(content['execution_state']) });
+    }
   }
 
   #onExecution(msgId: string, type: string, content: Content): void {

@@ -42,7 +42,7 @@ const MAX_TEXT = 1024 * 1024;
 export interface KernelMessage {
   msg_type?: unknown;
   header?: { msg_type?: unknown };
-  parent_header?: { msg_id?: unknown };
+  parent_header?: { msg_id?: unknown; msg_type?: unknown };
   content?: Content;
 }
 
