@@ -20,8 +20,8 @@ import { Store } from './store';
 
 /** Outputs of cells whose beginning was not seen are read from the server, not more often than this. */
 const REFRESH_MS = 1_500;
-/** A completion or an explanation that comes later is of no use. */
-const ANSWER_MS = 5_000;
+/** A kernel reads its libraries for the first completion, which takes seconds on a busy node; a later answer is of no use. */
+const ANSWER_MS = 20_000;
 const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
 
