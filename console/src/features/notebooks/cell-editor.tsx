@@ -11,10 +11,10 @@ import { python } from '@codemirror/lang-python';
 import { sql } from '@codemirror/lang-sql';
 import { bracketMatching, indentOnInput, indentUnit, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
 import { scala } from '@codemirror/legacy-modes/mode/clike';
-import { EditorState, type Extension, Prec, StateEffect, StateField } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, Prec, StateEffect, StateField } from '@codemirror/state';
 import { drawSelection, EditorView, type KeyBinding, keymap, showTooltip, type Tooltip } from '@codemirror/view';
 import type { NotebookType } from 'managed-spark/types';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { EDITOR_HIGHLIGHTS, EDITOR_LOOK } from '../../shared/editor/editor-base';
 import { plainText } from '../../shared/log/ansi';
 import { nonce } from '../../shared/nonce';
@@ -35,7 +35,7 @@ export interface CellEditorCalls {
 
 interface CellEditorProps extends CellEditorCalls {
   label: string;
-  language: NotebookType | 'markdown';
+  language: Language;
   text: string;
   isReadOnly: boolean;
   /** True if it gets the focus when it appears. */
@@ -51,31 +51,28 @@ export function CellEditor(props: CellEditorProps): ReactNode {
   const view = useRef<EditorView | null>(null);
   // The editor lives longer than one drawing, and calls what is the latest.
   const calls = useRef<CellEditorCalls>(props);
-  const first = useRef({ text, hasFocus });
+  const first = useRef({ text, hasFocus, label, language, isReadOnly });
+  const [parts] = useState(() => ({ place: new Compartment(), language: new Compartment() }));
   useEffect(() => {
     calls.current = props;
   });
   useEffect(() => {
     if (!place.current) return undefined;
-    const state = EditorState.create({
-      doc: first.current.text,
-      extensions: [
-        extensionsFor(label, language, calls),
-        EditorState.readOnly.of(isReadOnly),
-        EditorView.editable.of(!isReadOnly),
-        EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
-          if (docChanged) calls.current.onChange(doc.toString());
-        }),
-      ],
-    });
-    const made = new EditorView({ state, parent: place.current });
+    const made = new EditorView({ state: firstState(first.current, parts, calls), parent: place.current });
     view.current = made;
     if (first.current.hasFocus) made.focus();
     return () => {
-      first.current = { text: made.state.doc.toString(), hasFocus: made.hasFocus };
+      first.current = { ...first.current, text: made.state.doc.toString(), hasFocus: made.hasFocus };
       made.destroy();
     };
-  }, [label, language, isReadOnly]);
+  }, [parts]);
+  // A cell that moves, as when another one is inserted above it, keeps its cursor and what can be undone.
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.place.reconfigure(placeOf(label, isReadOnly)) });
+  }, [parts, label, isReadOnly]);
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.language.reconfigure(languageOf(language, calls)) });
+  }, [parts, language]);
   useEffect(() => {
     if (hasFocus) view.current?.focus();
   }, [hasFocus]);
@@ -99,27 +96,58 @@ function takeText(view: EditorView, text: string): void {
 
 type Calls = Readonly<{ current: CellEditorCalls }>;
 
-function extensionsFor(label: string, language: NotebookType | 'markdown', calls: Calls): Extension {
+type Language = NotebookType | 'markdown';
+
+interface First {
+  text: string;
+  label: string;
+  language: Language;
+  isReadOnly: boolean;
+}
+
+function firstState(
+  { text, label, language, isReadOnly }: First,
+  parts: Readonly<Record<'place' | 'language', Compartment>>,
+  calls: Calls,
+): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      EditorView.cspNonce.of(nonce),
+      parts.place.of(placeOf(label, isReadOnly)),
+      EditorView.lineWrapping,
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      indentUnit.of('    '),
+      bracketMatching(),
+      syntaxHighlighting(EDITOR_HIGHLIGHTS),
+      parts.language.of(languageOf(language, calls)),
+      Prec.highest(keymap.of(cellKeys(calls))),
+      keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+      EDITOR_LOOK,
+      CELL_LOOK,
+      EditorView.updateListener.of(({ docChanged, state: { doc } }) => {
+        if (docChanged) calls.current.onChange(doc.toString());
+      }),
+    ],
+  });
+}
+
+function placeOf(label: string, isReadOnly: boolean): Extension {
   return [
-    EditorView.cspNonce.of(nonce),
     EditorView.contentAttributes.of({ 'aria-label': label }),
-    EditorView.lineWrapping,
-    history(),
-    drawSelection(),
-    indentOnInput(),
-    indentUnit.of('    '),
-    bracketMatching(),
-    syntaxHighlighting(EDITOR_HIGHLIGHTS),
-    languageFor(language),
-    language === 'markdown' ? [] : [completionsOf(calls), inspection(calls)],
-    Prec.highest(keymap.of(cellKeys(calls))),
-    keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-    EDITOR_LOOK,
-    CELL_LOOK,
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
   ];
 }
 
-function languageFor(language: NotebookType | 'markdown'): Extension {
+/** The kernel completes and explains code, and no text. */
+function languageOf(language: Language, calls: Calls): Extension {
+  return [languageFor(language), language === 'markdown' ? [] : [completionsOf(calls), inspection(calls)]];
+}
+
+function languageFor(language: Language): Extension {
   switch (language) {
     case 'python3':
       return python();
