@@ -143,12 +143,15 @@ export class KernelSession extends Store<KernelState> {
 
   /** Reads the outputs that the server keeps, for all cells whose own outputs are not whole. */
   async refresh(): Promise<void> {
+    const asked = this.state.executions;
     const kept = await readOutputs(this.#key).catch(() => null);
     if (!kept) return;
     const executions = { ...this.state.executions };
     for (const [id, outputs] of kept) {
       const before = executions[id] ?? NOT_EXECUTED;
-      if (before.startedAt === null || !before.isWhole) executions[id] = withKept(before, outputs);
+      // The last outputs may be missing if the cell still ran when the server was asked.
+      const wasIdle = (asked[id]?.state ?? 'idle') === 'idle';
+      if (before.startedAt === null || !before.isWhole) executions[id] = withKept(before, outputs, wasIdle);
     }
     this.set({ executions });
   }
@@ -277,7 +280,8 @@ function stateAfter(type: string, { state, result, endedAt, count }: Execution):
 }
 
 /** Once a cell is idle, what the server keeps of it is all of it. */
-function withKept(before: Execution, { outputs, count }: KeptOutputs): Execution {
+function withKept(before: Execution, { outputs, count }: KeptOutputs, wasIdle: boolean): Execution {
   const result = before.result ?? (outputs.some(({ output_type: type }) => type === 'error') ? 'error' : null);
-  return { ...before, outputs, count: count ?? before.count, result, isWhole: before.state === 'idle' };
+  const isWhole = wasIdle && before.state === 'idle';
+  return { ...before, outputs, count: count ?? before.count, result, isWhole };
 }
