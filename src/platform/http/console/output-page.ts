@@ -18,13 +18,21 @@ const STYLE = `
 /** Shows the markup that the console sends to this frame, and reports the height that it needs. Scripts in the markup are executed. */
 const SCRIPT = `
   const { documentElement: root, body } = document;
+  let shown = null;
+  let hasScripts = false;
   const report = () => parent.postMessage({ height: Math.ceil(root.getBoundingClientRect().height) }, '*');
   addEventListener('message', ({ source, data }) => {
     if (source !== parent || typeof data.html !== 'string') return;
     root.dataset.scheme = data.scheme;
+    // The console sends the same markup again for another scheme, and its scripts may be executed only once.
+    if (data.html === shown) return;
+    // Names that scripts have declared stay until the page is loaded again, which then asks for the markup.
+    if (hasScripts) return location.reload();
+    shown = data.html;
     body.innerHTML = data.html;
     // Scripts that come with markup are not executed; copies of them are.
     for (const script of body.querySelectorAll('script')) {
+      hasScripts = true;
       const copy = document.createElement('script');
       for (const { name, value } of script.attributes) copy.setAttribute(name, value);
       copy.text = script.text;
