@@ -24,8 +24,11 @@ import { inTransaction } from '../../kernel/persistence/sql';
 const BATCH_SIZE = 100;
 /** A starting worker tries to register for this time, because the machine may be busy; milliseconds. */
 const REGISTER_TIMEOUT_MS = 30_000;
-/** A process that need not look often does so once in this many grace periods. */
-const GRACES_BETWEEN_LOOKS = 2;
+/**
+ * A process that need not look often does so once in this many grace periods. A worker that misses a leader looks often, so the
+ * other processes need not be quick to lead.
+ */
+const GRACES_BETWEEN_LOOKS = { worker: 2, other: 10 };
 /** Pause between attempts to open a session, milliseconds. */
 const RECONNECT_MS = 100;
 
@@ -132,7 +135,8 @@ export class WorkerWatch {
 
   private isLookDue(at: number): boolean {
     if (this.looksOften || this.lookedAt === null) return true;
-    return at - this.lookedAt >= GRACES_BETWEEN_LOOKS * this.config.worker.graceMs;
+    const graces = this.isWorker ? GRACES_BETWEEN_LOOKS.worker : GRACES_BETWEEN_LOOKS.other;
+    return at - this.lookedAt >= graces * this.config.worker.graceMs;
   }
 
   private async look(session: WatchSession, at: number): Promise<void> {

@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { Params } from '../../kernel/persistence/sql';
 
+/** Questions that are asked within this time share a statement, because timers of one tick do not end at the same moment; milliseconds. */
+const JOIN_MS = 20;
 /** Time after which a question counts as answered with yes, milliseconds. */
 const ANSWER_TIMEOUT_MS = 1_000;
 
@@ -16,7 +18,7 @@ interface Question {
 }
 
 /**
- * Asks PostgreSQL whether conditions hold. Those that are asked at the same time share a statement. The answer is yes if the
+ * Asks PostgreSQL whether conditions hold. Those that are asked at about the same time share a statement. The answer is yes if the
  * statement fails or takes long, because the conditions of the others may be the reason.
  */
 export class WorkQuestions {
@@ -29,7 +31,7 @@ export class WorkQuestions {
   ask(condition: Condition): Promise<boolean> {
     if (this.late > 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      if (this.questions.length === 0) setTimeout(() => void this.askAll(), 0);
+      if (this.questions.length === 0) setTimeout(() => void this.askAll(), JOIN_MS);
       this.questions.push({ condition, resolve });
     });
   }

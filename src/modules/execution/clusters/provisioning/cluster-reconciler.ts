@@ -24,8 +24,8 @@ import type { ClusterNode } from '../model/entities/cluster-node.entity';
 
 /** Answered seconds that are kept beyond the counted ones. */
 const EXTRA_ANSWERED_SECONDS = 60;
-/** Only every third pass looks for machines without an owner, which must be old anyway. Half a pass is for inexact timers. */
-const PASSES_BETWEEN_SWEEPS = 2.5;
+/** Only every sixth pass looks for machines without an owner, which must be old anyway. Half a pass is for inexact timers. */
+const PASSES_BETWEEN_SWEEPS = 5.5;
 /** Minimum age of a machine without an owner before it is destroyed, milliseconds. */
 const MIN_ORPHAN_AGE_MS = 60_000;
 
