@@ -14,6 +14,9 @@ describe('a request of the API', () => {
     expect(curlOf('https://spark.example.com', RUN)).toBe(
       `curl -fsS 'https://spark.example.com/api/v1/workspace/3/run/17/cost' -H "Authorization: Bearer $TOKEN"`,
     );
+    expect(curlOf('', { ...RUN, path: { workspace_id: "'; rm", run_id: 17 } })).toContain(
+      `/workspace/%27%3B%20rm/run/17/cost'`,
+    );
     expect(curlOf('', LIST)).toContain(`'/api/v1/costs?from=2026-11-01&by=o%27k&cluster_ids=7&cluster_ids=8'`);
   });
 
