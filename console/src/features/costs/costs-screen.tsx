@@ -3,7 +3,7 @@ import { useInfiniteQuery, useIsFetching, useMutation, useQuery, useQueryClient 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { listCosts } from 'managed-spark/operations';
 import type { CostReport } from 'managed-spark/types';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { CopyAs } from '../../shared/copy-as';
 import { costTexts } from '../../shared/cost-texts';
 import { EmptyState } from '../../shared/empty-state';
@@ -12,6 +12,7 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { saveFile } from '../../shared/save-file';
 import { RelativeTime, useNow } from '../../shared/time';
+import { useMore } from '../../shared/use-more';
 import { measureOf } from './cost-format';
 import { commandOf, type CostsQuery, costsQueryOf, daysQuery, linesQuery, readCsv } from './costs-api';
 import { CostsChart } from './costs-chart';
@@ -39,10 +40,7 @@ export function CostsScreen(): ReactNode {
   const isReading = useIsFetching({ queryKey: ['costs'] }) > 0;
   const change = (part: Partial<CostsSearch>) =>
     void navigate({ search: (before) => readCostsSearch({ ...before, ...part }), replace: true });
-  const { fetchNextPage, hasNextPage, isFetching } = lines;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  const more = useMore(lines);
   const pages = lines.data?.pages ?? [];
   const [first] = pages;
   const isFiltered = search.workspace !== undefined || search.user !== undefined;
