@@ -15,6 +15,7 @@ const COLOURS = [
   '--chart-8',
 ];
 const DASHES = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 4 });
 const MIN_HEIGHT = 180;
 const LEGEND_HEIGHT = 40;
 /** More lines could not be told apart. */
@@ -73,6 +74,11 @@ export function Plot({ label, data, options, height }: PlotProps): ReactNode {
       aria-label={label}
     />
   );
+}
+
+/** Returns the numbers of an axis in few digits, but enough to tell them apart. */
+export function axisNumbers(_: uPlot, at: readonly number[]): string[] {
+  return at.map((one) => COMPACT.format(one));
 }
 
 /** Returns times as those of UTC; days are counted by it. */

@@ -30,7 +30,7 @@ export const workspaceTexts = {
   tabs: { files: 'Files', jobs: 'Jobs' },
   runs: 'Runs',
   usage: (files: string, size: string, limit: string | null) =>
-    limit === null ? `${files} files, ${size}` : `${files} files, ${size} of ${limit}`,
+    `${files} ${files === '1' ? 'file' : 'files'}, ${size}${limit === null ? '' : ` of ${limit}`}`,
   files: {
     label: 'Files',
     root: 'All files',

@@ -2,7 +2,7 @@ import type { CostReport } from 'managed-spark/types';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import type uPlot from 'uplot';
 import { costTexts } from '../../shared/cost-texts';
-import { bars, hatched, type Ink, Plot, type PlotOptions, utcDate } from '../../shared/plot';
+import { axisNumbers, bars, hatched, type Ink, Plot, type PlotOptions, utcDate } from '../../shared/plot';
 import type { Measure } from './cost-format';
 import { daysOf, type Period } from './costs-search';
 import styles from './costs-screen.module.css';
@@ -14,7 +14,6 @@ const BAR_WIDTH = 44;
 const DAY_S = 86_400;
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const LONG_DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 });
 
 interface CostsChartProps {
   /** The report by day. */
@@ -98,7 +97,7 @@ function optionsOf({ runs, nodes }: Days, measure: Measure, ink: Ink): PlotOptio
         incrs: [1, 2, 7, 14, 30, 61].map((days) => days * DAY_S),
         values: (_, at) => at.map((one) => DAY.format(one * 1000)),
       },
-      { ...ink.axis, size: 56, values: (_, at) => at.map((one) => COMPACT.format(one)) },
+      { ...ink.axis, size: 56, values: axisNumbers },
     ],
     legend: {
       markers: { fill: (_, index) => (nodes && index === 1 ? hatchedCss(faint) : solid), stroke: () => faint },

@@ -5,7 +5,7 @@ import type uPlot from 'uplot';
 import { ChoiceFilter } from '../choice-filter';
 import { EmptyState } from '../empty-state';
 import { MultiFilter } from '../multi-filter';
-import { bars, type Ink, MAX_LINES, Plot, type PlotOptions, utcDate } from '../plot';
+import { axisNumbers, bars, type Ink, MAX_LINES, Plot, type PlotOptions, utcDate } from '../plot';
 import { sqlTexts as t } from '../sql-texts';
 import { number } from '../texts';
 import { type ChartChoice, type ChartPoints, firstChoice, MAX_POINTS, pointsOf } from './chart-data';
@@ -14,8 +14,6 @@ import type { ResultRows } from './result-rows';
 import { isNumeric } from './values';
 
 const BAR_WIDTH = 60;
-/** The numbers of an axis have room for few digits. */
-const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 });
 
 /** Numbers of a result as lines or bars. */
 export function ResultChart({ result, version }: { result: ResultRows; version: number }): ReactNode {
@@ -91,7 +89,7 @@ function optionsOf({ labels, isTime }: ChartPoints, names: readonly string[], ki
             values: (_, at) => at.map((one) => short(labels[one] ?? '')),
           }
         : ink.axis,
-      { ...ink.axis, size: 64, values: (_, at) => at.map((one) => COMPACT.format(one)) },
+      { ...ink.axis, size: 64, values: axisNumbers },
     ],
     series: [
       labels ? { label: '', value: (_, at) => (at === null ? '–' : (labels[at] ?? '–')) } : { label: '' },
