@@ -4,6 +4,8 @@ import { texts } from './texts';
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const SHORT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -27,7 +29,8 @@ export function relativeTime(date: Date, now: number): string {
   if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`;
   if (age < DAY) return `${Math.floor(age / HOUR)} h ago`;
   if (age < 7 * DAY) return `${Math.floor(age / DAY)} d ago`;
-  return SHORT.format(date);
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? SHORT : DAY_OF_YEAR).format(date);
 }
 
 /** Returns a duration such as `0.8 s`, `42 s`, `3 min 05 s` or `2 h 10 min`. */

@@ -64,7 +64,7 @@ function columnsAt(now: number): Column<BrowseTable>[] {
     {
       id: 'name',
       header: t.columns.name,
-      width: 'minmax(220px, 2fr)',
+      width: 'minmax(160px, 2fr)',
       cell: ({ name }) => (
         <Link
           to="/data"
@@ -75,7 +75,7 @@ function columnsAt(now: number): Column<BrowseTable>[] {
         </Link>
       ),
     },
-    { id: 'type', header: t.columns.type, width: '110px', cell: ({ type }) => <Kind type={type} /> },
+    { id: 'type', header: t.columns.type, width: '90px', cell: ({ type }) => <Kind type={type} /> },
     {
       id: 'owner',
       header: t.columns.owner,
@@ -85,14 +85,14 @@ function columnsAt(now: number): Column<BrowseTable>[] {
     {
       id: 'created',
       header: t.columns.created,
-      width: '130px',
+      width: '112px',
       align: 'end',
       cell: ({ created_at: at }) => <Time at={at} now={now} />,
     },
     {
       id: 'changed',
       header: t.columns.changed,
-      width: '130px',
+      width: '112px',
       align: 'end',
       cell: ({ updated_at: at }) => <Time at={at} now={now} />,
     },

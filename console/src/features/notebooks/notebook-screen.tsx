@@ -306,7 +306,7 @@ function MoreMenu(props: ToolbarProps & { onAsk: (asked: Asked) => void; isStopp
         <Menu.Item disabled={!canRun || isStopped} onClick={() => onAsk('stop')}>
           {t.stop}
         </Menu.Item>
-        <Menu.Item color="red" disabled={!canEdit} onClick={() => onAsk('remove')}>
+        <Menu.Item color="var(--failed)" disabled={!canEdit} onClick={() => onAsk('remove')}>
           {t.remove}
         </Menu.Item>
       </Menu.Dropdown>

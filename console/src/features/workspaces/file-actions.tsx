@@ -45,7 +45,7 @@ export function FileActions({ workspaceId, file, ask }: FileActionsProps): React
           </Menu.Item>
           <Menu.Item onClick={() => ask({ what: 'move', path })}>{t.move}</Menu.Item>
           <Menu.Divider />
-          <Menu.Item color="red" onClick={() => ask({ what: 'delete', path, isFolder: file.is_dir })}>
+          <Menu.Item color="var(--failed)" onClick={() => ask({ what: 'delete', path, isFolder: file.is_dir })}>
             {t.delete}
           </Menu.Item>
         </Menu.Dropdown>

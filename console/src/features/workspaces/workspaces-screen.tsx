@@ -132,7 +132,7 @@ function RowMenu({ workspace, ask }: { workspace: WorkspaceRead; ask: (asked: As
       <Menu.Dropdown>
         <Menu.Item onClick={() => ask({ what: 'edit', workspace })}>{t.edit}</Menu.Item>
         {isEnabled ? (
-          <Menu.Item color="red" onClick={() => ask({ what: 'disable', workspace })}>
+          <Menu.Item color="var(--failed)" onClick={() => ask({ what: 'disable', workspace })}>
             {t.disable}
           </Menu.Item>
         ) : (

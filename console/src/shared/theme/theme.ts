@@ -17,13 +17,27 @@ const accent: MantineColorsTuple = [
   '#202f7d',
 ];
 
+/** Grounds and lines of Mantine's components in the dark, in the order of its own: the colours of tokens.css. */
+const dark: MantineColorsTuple = [
+  '#e9ebef',
+  '#b0b7c3',
+  '#939baa',
+  '#6b7383',
+  '#3b424e',
+  '#2a2f38',
+  '#1d2128',
+  '#171a20',
+  '#101216',
+  '#0b0d10',
+];
+
 /** A button of a picture alone needs a name for screen readers. */
 const CLOSE = { 'aria-label': texts.close };
 
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 5 },
-  colors: { accent },
+  colors: { accent, dark },
   fontFamily: FONT,
   fontFamilyMonospace: 'var(--mono)',
   defaultRadius: 'sm',
@@ -42,7 +56,8 @@ export const theme = createTheme({
     InputDescription: { defaultProps: { size: 'sm', mt: 4, fz: 'xs' } },
     InputError: { defaultProps: { size: 'sm', mt: 4, fz: 'xs' } },
     ModalCloseButton: { defaultProps: { 'aria-label': texts.close } },
-    Menu: { defaultProps: { shadow: 'md', offset: 6 } },
+    // The first item gets the focus: the place without a name that Mantine puts before it is no child that a menu may have.
+    Menu: { defaultProps: { shadow: 'md', offset: 6, withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { closeButtonProps: CLOSE } },
     Drawer: { defaultProps: { closeButtonProps: CLOSE, overlayProps: { backgroundOpacity: 0.25 }, padding: 'lg' } },
   },
