@@ -66,6 +66,7 @@ const PYTHON_SCOPES = {
   'python-sdk': 'excluded',
   frames: 'excluded',
   airflow: 'excluded',
+  dagster: 'excluded',
   uv: 'excluded',
 };
 

@@ -124,7 +124,7 @@ const PHASES = [
     after: ['build'],
     needs: ['runtime'],
     action: (step) => {
-      const long = /** @type {Need[]} */ (step.run.long ? ['airflow'] : []);
+      const long = /** @type {Need[]} */ (step.run.long ? ['airflow', 'dagster'] : []);
       const needs = /** @type {Need[]} */ (['services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build']);
       return step.jest('e2e', ['--maxWorkers=2'], [...needs, ...long]);
     },

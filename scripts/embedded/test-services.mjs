@@ -23,10 +23,10 @@ import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
  * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey, where most tests use the Spark that
  * TEST_SPARK names, or else that of the quickstart; `services` PostgreSQL and Redis; `ldap` the jar of the LDAP server; `kerberos`
  * the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python that can build and test sdk/python;
- * `airflow` a Python with Airflow;
+ * `airflow` a Python with Airflow; `dagster` a Python with Dagster;
  * `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the
  * compiled programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'airflow' | 'stores' | 'minio' | 'clouds' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'airflow' | 'dagster' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
  *
@@ -107,6 +107,8 @@ export class TestServices {
         return { TEST_PYTHON_SDK: await this.#pythonSdk() };
       case 'airflow':
         return { TEST_AIRFLOW_PYTHON: await this.#airflow() };
+      case 'dagster':
+        return { TEST_DAGSTER_PYTHON: await this.#dagster() };
       case 'stores':
       case 'minio':
         return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
@@ -196,6 +198,11 @@ export class TestServices {
   async #airflow() {
     const { prepareAirflow } = await import('./python-clients.mjs');
     return prepareAirflow(this.#runtimeDir, await this.#findRuntime(), this.#options());
+  }
+
+  async #dagster() {
+    const { prepareDagster } = await import('./python-clients.mjs');
+    return prepareDagster(this.#runtimeDir, await this.#findRuntime(), this.#options());
   }
 
   /** @param {'stores' | 'minio'} need */

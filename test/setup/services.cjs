@@ -14,6 +14,7 @@ const VARIABLES = {
   'sql-client': ['TEST_SQL_CLIENT_PYTHON'],
   'python-sdk': ['TEST_PYTHON_SDK'],
   airflow: ['TEST_AIRFLOW_PYTHON'],
+  dagster: ['TEST_DAGSTER_PYTHON'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   clouds: ['TEST_EC2_URL'],

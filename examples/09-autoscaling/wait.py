@@ -1,0 +1,6 @@
+import time
+
+from pyspark.sql import SparkSession
+
+SparkSession.builder.getOrCreate()
+time.sleep(600)
