@@ -1,6 +1,6 @@
 /**
  * A goal for the ratio of the product's median to the baseline's.
- * @typedef {{atMost: number} | {atLeast: number}} Goal
+ * @typedef {{atMost: number} | {atLeast: number} | {below: number}} Goal
  *
  * @typedef {object} Comparison
  * @property {string} name
@@ -13,7 +13,7 @@
  * @property {boolean} holds
  *
  * A value that is compared with nothing.
- * @typedef {{name: string, title: string, unit: string, goal: {below: number} | {atLeast: number}, value: number, holds: boolean}} Measure
+ * @typedef {{name: string, title: string, unit: string, goal: Goal, value: number, holds: boolean}} Measure
  *
  * The cost that the product adds to a baseline that was measured in turns with it.
  * @typedef {object} Addition
@@ -82,14 +82,12 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
 export function comparisonOf({ name, title, unit, goal, measured }) {
   const summary = { baseline: summarize(measured.baseline), product: summarize(measured.product) };
   const ratio = summary.product.median / summary.baseline.median;
-  const holds = 'atMost' in goal ? ratio <= goal.atMost : ratio >= goal.atLeast;
-  return { name, title, unit, goal, ...summary, ratio, holds };
+  return { name, title, unit, goal, ...summary, ratio, holds: isReached(goal, ratio) };
 }
 
 /** @param {Omit<Measure, 'holds'>} figure @returns {Measure} */
 export function measure(figure) {
-  const { goal, value } = figure;
-  return { ...figure, holds: 'below' in goal ? value < goal.below : value >= goal.atLeast };
+  return { ...figure, holds: isReached(figure.goal, figure.value) };
 }
 
 /** @param {Omit<Addition, 'added' | 'holds'>} figures @returns {Addition} */
@@ -107,11 +105,24 @@ export function describe(result) {
   return 'added' in result ? describeAddition(result) : describeComparison(result);
 }
 
+/** @param {Goal} goal @param {number} value */
+function isReached(goal, value) {
+  if ('below' in goal) return value < goal.below;
+  return 'atMost' in goal ? value <= goal.atMost : value >= goal.atLeast;
+}
+
+/** @param {Goal} goal @param {boolean} holds */
+function outcome(goal, holds) {
+  const wanted =
+    'below' in goal ? `below ${goal.below}` : 'atMost' in goal ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`;
+  return `goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`;
+}
+
 /** @param {Measure} measure */
 function describeMeasure({ name, title, unit, goal, value, holds }) {
-  const wanted = 'below' in goal ? `below ${goal.below}` : `at least ${goal.atLeast}`;
-  const goalText = `goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`;
-  return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${goalText}`].join('\n');
+  return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${outcome(goal, holds)}`].join(
+    '\n',
+  );
 }
 
 /** @param {Addition} addition */
@@ -122,7 +133,7 @@ function describeAddition({ name, title, unit, goal, baseline, product, added, h
     `  ${name}: ${title}`,
     line('baseline', baseline),
     line('product', product),
-    `${line('added', added)}   goal at most ${goal.atMost}: ${holds ? 'holds' : 'MISSED'}`,
+    `${line('added', added)}   ${outcome(goal, holds)}`,
   ].join('\n');
 }
 
@@ -131,12 +142,11 @@ function describeComparison({ name, title, unit, goal, baseline, product, ratio,
   /** @param {string} what @param {Summary} summary */
   const side = (what, { median, min, max, rounds }) =>
     `    ${what.padEnd(9)}${number(median).padStart(9)} ${unit}   min ${number(min)}, max ${number(max)}, ${rounds.length} rounds`;
-  const wanted = 'atMost' in goal ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`;
   return [
     `  ${name}: ${title}`,
     side('baseline', baseline),
     side('product', product),
-    `    ratio    ${ratio.toFixed(3).padStart(9)}   goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`,
+    `    ratio    ${ratio.toFixed(3).padStart(9)}   ${outcome(goal, holds)}`,
   ].join('\n');
 }
 
