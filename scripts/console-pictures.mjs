@@ -49,7 +49,6 @@ class Visitor {
       viewport: VIEWPORT,
       reducedMotion: 'reduce',
       colorScheme: 'light',
-      locale: 'en-US',
     });
     context.setDefaultTimeout(DEADLINE_MS);
     const visitor = new Visitor(await context.newPage(), address);

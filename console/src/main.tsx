@@ -1,4 +1,5 @@
 import './shared/nonce';
+import './shared/language';
 import { sessionQuery } from './shared/records';
 import './shared/theme/styles';
 import { MantineProvider } from '@mantine/core';

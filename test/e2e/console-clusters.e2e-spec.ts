@@ -16,7 +16,7 @@ beforeAll(async () => {
   [platform, browser] = await Promise.all([SharedPlatform.join('e2e', 'console-clusters'), launchChromium()]);
   admin = await platform.admin();
   await describeEstate(admin, platform.runtime.sparkVersion);
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', locale: 'en-US' });
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
   page.setDefaultTimeout(60_000);
   await page.goto(`${platform.baseUrl}/console/`);
   await logIn(page, platform.username);

@@ -106,7 +106,6 @@ async function pageOf(username: string): Promise<Page> {
   const opened = await browser.newPage({
     viewport: { width: 1280, height: 900 },
     reducedMotion: 'reduce',
-    locale: 'en-US',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   opened.setDefaultTimeout(60_000);

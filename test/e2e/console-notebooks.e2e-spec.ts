@@ -73,7 +73,6 @@ async function openConsole(): Promise<Page> {
   const opened = await browser.newPage({
     viewport: { width: 1280, height: 1400 },
     reducedMotion: 'reduce',
-    locale: 'en-US',
   });
   opened.setDefaultTimeout(120_000);
   await opened.goto(`${platform.baseUrl}/console/`);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const estate = await describeEstate(admin, platform.runtime.sparkVersion);
   await startCluster(admin, await createCluster(admin, estate, 'queries'));
   await describeCatalog();
-  page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', locale: 'en-US' });
+  page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
   page.setDefaultTimeout(120_000);
   await page.goto(`${platform.baseUrl}/console/`);
   await logIn(page, platform.username);
