@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ApiError, login } from './demo/session.mjs';
 import { launchChromium } from './embedded/chromium.mjs';
+import { logInToConsole } from './embedded/console-login.mjs';
 import { projectRoot } from './embedded/install.mjs';
 import { loadSecrets } from './embedded/platform.mjs';
 
@@ -59,14 +60,6 @@ class Visitor {
   /** @param {string} path below the console */
   async open(path) {
     await this.page.goto(`${this.address}${path}`);
-  }
-
-  /** @param {string} username @param {string} password */
-  async logIn(username, password) {
-    await this.page.getByLabel('User name').fill(username);
-    await this.page.getByLabel('Password', { exact: true }).fill(password);
-    await this.page.getByRole('button', { name: 'Log in' }).click();
-    await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
   /** @param {string} name of the step, as in "engineer-1-runs" */
@@ -262,8 +255,8 @@ async function main() {
     const address = `${values.url}/console/`;
     const [visitor, colleague] = [await Visitor.come(browser, address), await Visitor.come(browser, address)];
     await visitor.picture('login');
-    await visitor.logIn('admin', password);
-    await colleague.logIn(colleagueName, colleaguePassword);
+    await logInToConsole(visitor.page, { username: 'admin', password });
+    await logInToConsole(colleague.page, { username: colleagueName, password: colleaguePassword });
     await engineer(visitor, workspaceId);
     await operator(visitor, clusterId);
     await administrator(visitor, colleague, { workspaceId, colleagueName, colleagueId });

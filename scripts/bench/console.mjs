@@ -2,6 +2,7 @@ import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { launchChromium } from '../embedded/chromium.mjs';
+import { logInToConsole } from '../embedded/console-login.mjs';
 import { measure } from './comparison.mjs';
 import { percentile } from './percentile.mjs';
 import { copyLatestRun } from './run-copies.mjs';
@@ -99,10 +100,7 @@ async function loggedIn(browser, { administrator }, address) {
   const page = await browser.newPage({ viewport: VIEWPORT });
   page.setDefaultTimeout(DEADLINE_MS);
   await page.goto(address);
-  await page.getByLabel('User name').fill(administrator.username);
-  await page.getByLabel('Password', { exact: true }).fill(administrator.password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await logInToConsole(page, administrator);
   return page;
 }
 

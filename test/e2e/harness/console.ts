@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core';
+import { logInToConsole } from '../../../scripts/embedded/console-login.mjs';
 import { PASSWORD } from './people';
 
-/** Logs in on the screen that asks for it, and returns when the console is there. */
-export async function logIn(page: Page, username: string): Promise<void> {
-  await page.getByLabel('User name').fill(username);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+/** Logs in with the password of all people of the tests. */
+export function logIn(page: Page, username: string): Promise<void> {
+  return logInToConsole(page, { username, password: PASSWORD });
 }

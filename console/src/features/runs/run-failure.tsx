@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { Icon } from '../../shared/icons';
+import { languageOf } from '../../shared/jobs/job-fields';
 import { texts } from '../../shared/texts';
 import { type RunKey, timelineQuery } from './run-api';
 import styles from './run-screen.module.css';
@@ -52,7 +53,7 @@ export function RunFailure({ run, runKey, onShowLine }: RunFailureProps): ReactN
 function Fix({ run }: { run: JobRead }): ReactNode {
   const { workspace_id: workspaceId, job_id: again, job_conf: conf } = run;
   const path = conf.command;
-  const isFile = path !== null && path.endsWith('.py') && !path.includes('://');
+  const isFile = path !== null && languageOf(path) === 'Python3' && !path.includes('://');
   return (
     <Button
       renderRoot={(props) =>
