@@ -2,18 +2,19 @@
 // Records the messages between the agent and the control plane of a release, and the rows of its running cluster, so that
 // tests check later releases against them; see test/fixtures/releases/README.md.
 import './embedded/newer-node.mjs';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir, userInfo } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runDemo } from './demo/demo.mjs';
 import { login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies, projectRoot } from './embedded/install.mjs';
 import { abortedByInterruption } from './embedded/interruption.mjs';
+import { withOwnServices } from './embedded/own-services.mjs';
 import { startPlatform } from './embedded/platform.mjs';
 import { freePort } from './embedded/ports.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
-import { startPostgres, startRedis } from './embedded/services.mjs';
+
 import { AgentRecorder } from './recording/agent-recorder.mjs';
 import { recordRows } from './recording/recorded-rows.mjs';
 
@@ -45,21 +46,31 @@ async function main() {
   if (values.root === undefined) await ensureBuild(install);
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
   const runtime = await prepareRuntime(resolve(process.env.RUNTIME_DIR || '.runtime'), { ...install, env });
-  const folder = mkdtempSync(join(tmpdir(), 'recording-'));
-  chmodSync(folder, 0o711);
+  return withOwnServices({ prefix: 'recording-', runtime, print, signal }, (services) =>
+    record({ name, root, runtime, services, print, signal }),
+  );
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.root
+ * @param {import('./embedded/runtime.mjs').Runtime} options.runtime
+ * @param {import('./embedded/own-services.mjs').OwnServices} options.services
+ * @param {(text: string) => void} options.print
+ * @param {AbortSignal} options.signal
+ * @returns {Promise<number>} status
+ */
+async function record({ name, root, runtime, services: { folder, databaseUrl, redisUrl }, print, signal }) {
   /** @type {(() => Promise<unknown>)[]} */
   const undo = [];
   try {
-    const postgres = await startPostgres(folder, { signal, onExit: print });
-    undo.push(() => postgres.stop());
-    const redis = await startRedis(folder, runtime, { signal, onExit: print });
-    undo.push(() => redis.stop());
     const recorder = await AgentRecorder.listen();
     undo.push(() => recorder.close());
     const platform = await startPlatform({
       runtimeDir: folder,
-      databaseUrl: postgres.url,
-      redisUrl: redis.url,
+      databaseUrl,
+      redisUrl,
       runtime,
       port: await freePort(),
       env: { PRODUCT_NAME: 'PLATFORM', AGENT_API_URL: recorder.url },
@@ -94,13 +105,12 @@ async function main() {
       );
     };
     write('exchanges.json', recorder.exchanges());
-    write('rows.json', await recordRows(postgres.url, result.clusterId));
+    write('rows.json', await recordRows(databaseUrl, result.clusterId));
     print(`Written to ${target}: read it before it is committed.`);
     return 0;
   } finally {
     for (const action of undo.reverse())
       await action().catch((/** @type {Error} */ error) => print(`Stopping failed: ${error.message}`));
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { projectRoot } from '../embedded/install.mjs';
+import { withOwnServices } from '../embedded/own-services.mjs';
 import { loadSecrets, migrate, platformEnvironment } from '../embedded/platform.mjs';
 import { tailOf } from '../embedded/processes.mjs';
-import { startPostgres, startRedis } from '../embedded/services.mjs';
 
 const POLL_MS = 10;
 const DEADLINE_MS = 120_000;
@@ -23,29 +22,16 @@ const DEADLINE_MS = 120_000;
  * @returns {Promise<T>}
  */
 export async function withServices({ name, runtime, print, signal }, use) {
-  const folder = mkdtempSync(join(tmpdir(), `${name}-bench-`));
-  // If root runs this, PostgreSQL runs as another user, who must be able to enter the folder.
-  chmodSync(folder, 0o711);
-  /** @type {(() => Promise<unknown>)[]} */
-  const undo = [];
-  try {
-    const postgres = await startPostgres(folder, { signal, onExit: print });
-    undo.push(() => postgres.stop());
-    const redis = await startRedis(folder, runtime, { signal, onExit: print });
-    undo.push(() => redis.stop());
+  return withOwnServices({ prefix: `${name}-bench-`, runtime, print, signal }, async ({ folder, ...addresses }) => {
     for (const part of ['data', 'nodes']) mkdirSync(join(folder, part), { mode: 0o700 });
-    const addresses = { databaseUrl: postgres.url, redisUrl: redis.url };
     const env = {
       ...platformEnvironment({ runtimeDir: folder, ...addresses, runtime, secrets: loadSecrets(folder) }),
       HOST: '127.0.0.1',
       AGENT_API_URL: 'http://127.0.0.1:9',
     };
     await migrate({ root: projectRoot, env, logFile: join(folder, 'migrate.log'), signal });
-    return await use({ folder, env });
-  } finally {
-    for (const stop of undo.reverse()) await stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  }
+    return use({ folder, env });
+  });
 }
 
 /**
