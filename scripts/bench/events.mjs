@@ -42,9 +42,9 @@ export async function measureEvents({ runtime, print, signal }) {
 
 /** @param {{baseUrl: string, token: string | null, pid: number, print: (text: string) => void, signal: AbortSignal}} api */
 async function growth({ baseUrl, token, pid, print, signal }) {
-  // The first stream loads what all of them need.
+  // The first stream loads what all of them need, and the garbage of the start is collected meanwhile.
   const streams = [await open(baseUrl, token)];
-  await delay(2_000, undefined, { signal });
+  await delay(SETTLE_MS, undefined, { signal });
   const before = residentMebibytes(pid);
   while (streams.length < LISTENERS) streams.push(await open(baseUrl, token));
   await delay(SETTLE_MS, undefined, { signal });
