@@ -263,9 +263,9 @@ class Quickstart {
    * @param {import('./demo/demo.mjs').DemoResult} result
    * @returns {Promise<string[]>} lines with the next steps
    */
-  async nextSteps(session, { javaHome, sparkHome }, { workspaceId, clusterId }) {
+  async nextSteps(session, { javaHome, sparkHome, connectors }, { workspaceId, clusterId }) {
     const { clientFile: file } = this;
-    const names = { username: 'admin', workspaceId, clusterId, javaHome, sparkHome };
+    const names = { username: 'admin', workspaceId, clusterId, javaHome, sparkHome, connectors };
     const { WORKSPACE, CLUSTER } = await writeClientFile(file, session, names);
     this.freeLater('client.env', () => rmSync(file, { force: true }));
     return [

@@ -8,10 +8,20 @@ import { join } from 'node:path';
  * read it, since it holds the token of the session.
  * @param {string} file
  * @param {Session} session
- * @param {{username: string, workspaceId: number, clusterId: number, javaHome: string, sparkHome: string}} options
+ * @param {object} options
+ * @param {string} options.username
+ * @param {number} options.workspaceId
+ * @param {number} options.clusterId
+ * @param {string} options.javaHome
+ * @param {string} options.sparkHome
+ * @param {string | null} options.connectors folder of the jars with which that Spark reaches object stores
  * @returns {Promise<Record<'WORKSPACE' | 'CLUSTER', string>>} names of the workspace and the cluster
  */
-export async function writeClientFile(file, session, { username, workspaceId, clusterId, javaHome, sparkHome }) {
+export async function writeClientFile(
+  file,
+  session,
+  { username, workspaceId, clusterId, javaHome, sparkHome, connectors },
+) {
   const [workspace, cluster] = await Promise.all([
     session.json('GET', '/workspace', { query: { workspace_id: workspaceId } }),
     session.json('GET', '/cluster', { query: { cluster_id: clusterId } }),
@@ -29,6 +39,7 @@ export async function writeClientFile(file, session, { username, workspaceId, cl
     SPARK_INFRA_VERSION_ID: cluster.spark_infra_version.spark_infra_version_id,
     JAVA: join(javaHome, 'bin', 'java'),
     SPARK_JARS: join(sparkHome, 'jars'),
+    CONNECTORS: connectors ?? '',
   };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${quoted(String(value))}\n`);
   writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });

@@ -227,6 +227,7 @@ describe('the examples of requests', () => {
       clusterId: Number(cluster_id),
       javaHome: '/java',
       sparkHome: '/spark',
+      connectors: '/connectors',
     };
     await writeClientFile(join(runtimeDir, 'client.env'), session, made);
   }

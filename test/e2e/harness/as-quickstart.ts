@@ -6,7 +6,7 @@ export async function prepareAsQuickstart(platform: SharedPlatform, clientFile: 
   const { associate, describeCluster, makeWorkspace, readLookups } = await import('../../../scripts/demo/demo.mjs');
   const { Session } = await import('../../../scripts/demo/session.mjs');
   const { writeClientFile } = await import('../../../scripts/demo/client-file.mjs');
-  const { javaHome, sparkHome, sparkVersion } = platform.runtime;
+  const { javaHome, sparkHome, sparkVersion, connectors } = platform.runtime;
   const admin = await platform.admin();
   const session = new Session({ baseUrl: platform.baseUrl });
   session.token = admin.currentToken;
@@ -16,5 +16,6 @@ export async function prepareAsQuickstart(platform: SharedPlatform, clientFile: 
   await associate(session, { workspaceId, clusterId });
   await startCluster(admin, clusterId);
   const { username } = platform;
-  await writeClientFile(clientFile, session, { username, workspaceId, clusterId, javaHome, sparkHome });
+  const made = { username, workspaceId, clusterId, javaHome, sparkHome, connectors };
+  await writeClientFile(clientFile, session, made);
 }
