@@ -1,25 +1,35 @@
+import { freePort } from '../harness/free-port';
 import { ExampleReader, examples } from './harness/examples';
+import { relayMavenCentral } from './harness/maven-repository';
 
 const DAGSTER = process.env['TEST_DAGSTER_PYTHON'] ?? '';
 const BUCKET = 'example';
+/** Examples whose jobs load packages. */
+const NEED_PACKAGES = new Set(['07-tables']);
 
-// Real: the built processes and Spark, a tenant with the quickstart's demo, Dagster, and the Python SDK. Fake: the bucket, which moto
-// serves.
+// Real: the built processes and Spark, a tenant with the quickstart's demo, Dagster, the Python SDK, the Hive metastore that an
+// example starts, and its packages from Maven Central. Fake: the bucket, which moto serves.
 describe('the examples that take longer', () => {
-  let reader: ExampleReader | undefined;
+  let reader: ExampleReader;
   let variables: Record<string, string>;
 
   beforeAll(async () => {
     reader = await ExampleReader.start('examples-long');
     const S3_URL = await prepareBucket();
-    variables = { S3_URL, BUCKET, KEY_ID: 'any', SECRET: 'any' };
+    const METASTORE_PORT = String(await freePort());
+    variables = { S3_URL, BUCKET, KEY_ID: 'any', SECRET: 'any', METASTORE_PORT };
   });
 
   afterAll(() => reader?.close());
 
-  it.each(examples().dear)('%s prints what its page says', (name) =>
-    reader?.run(name, name === '13-dagster' ? { ...variables, PYTHON: DAGSTER } : variables),
-  );
+  it.each(examples().dear)('%s prints what its page says', async (name) => {
+    const central = NEED_PACKAGES.has(name) ? await relayMavenCentral(reader.mavenPort) : undefined;
+    try {
+      await reader.run(name, name === '13-dagster' ? { ...variables, PYTHON: DAGSTER } : variables);
+    } finally {
+      await central?.stop();
+    }
+  });
 });
 
 /** Makes the bucket with the file of the example, and returns the address of its store. */

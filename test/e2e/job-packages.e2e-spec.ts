@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveOnLoopback } from '../fakes/http/loopback-server';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
+import { serveSharedRepository } from './harness/maven-repository';
 import { SharedPlatform } from './harness/shared-platform';
 
 /** Prints for each package whether its resource is on the class path. */
@@ -113,11 +115,12 @@ async function serveMaven(artifacts: readonly string[], port?: number): Promise<
   }
   rmSync(folder, { recursive: true });
   const requests: string[] = [];
-  const { url, stop } = await serveOnLoopback((request, response) => {
+  const listener: RequestListener = (request, response) => {
     requests.push(request.url ?? '');
     const file = files.get(request.url ?? '');
     response.writeHead(file ? 200 : 404, { 'content-length': file?.length ?? 0 });
     response.end(request.method === 'HEAD' ? undefined : file);
-  }, port);
+  };
+  const { url, stop } = await (port === undefined ? serveOnLoopback(listener) : serveSharedRepository(port, listener));
   return { url: `${url}/maven/`, requests, stop };
 }
