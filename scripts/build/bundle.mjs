@@ -66,11 +66,13 @@ export async function bundlePrograms(root) {
     define: { 'import.meta.url': '__bundleUrl' },
     // The start file runs the bundle as a script, which cannot load modules by import(); esbuild uses require() instead.
     supported: { 'dynamic-import': false },
-    banner: { js: 'const __bundleDir=__dirname,__bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
+    banner: {
+      js: `const __bundleDir=__dirname,__bundleUrl=require("node:url").pathToFileURL(__filename).href;${CACHED_COPY}`,
+    },
     plugins: [listSources(compiled), keepDirnames(outdir), patchPackages],
   });
   await Promise.all([
-    ...Object.keys(PROGRAMS).map((program) => assertAscii(join(outdir, `${program}.js`))),
+    ...Object.keys(PROGRAMS).map((program) => finishBundle(join(outdir, `${program}.js`))),
     ...Object.keys(PROGRAMS).map((program) => shortenMap(join(outdir, `${program}.js.map`))),
     ...Object.keys(PROGRAMS).map((program) => bundleStart(join(compiled, 'start.js'), join(root, 'dist'), program)),
   ]);
@@ -123,6 +125,12 @@ exports.sourceExports = (paths) =>
 }
 
 /**
+ * The compiler describes parameters with types of Express by the globals of the same names. To look at one makes Node load its client
+ * of HTTP, which takes 40 ms, and Nest needs neither.
+ */
+const EXPRESS_TYPE = /typeof (Request|Response) === "undefined" \? Object : \1\b/g;
+
+/**
  * Compiled sources read files by paths from their own folder (assets, package.json), so `__dirname` in a bundle is still the
  * folder of the compiled source.
  * @param {string} outdir folder of the bundles
@@ -133,7 +141,7 @@ function keepDirnames(outdir) {
     name: 'keep-dirnames',
     setup(bundling) {
       bundling.onLoad({ filter: /\/dist\/(src|libs)\/.*\.js$/ }, async ({ path }) => {
-        const text = asciiOf(await readFile(path, 'utf8'), path);
+        const text = asciiOf(await readFile(path, 'utf8'), path).replace(EXPRESS_TYPE, 'Object');
         if (!/\b__dirname\b/.test(text)) return { contents: text, loader: 'js' };
         const folder = JSON.stringify(relative(outdir, dirname(path)));
         const declared = `"use strict"; const __dirname = require("node:path").join(__bundleDir, ${folder});`;
@@ -143,16 +151,70 @@ function keepDirnames(outdir) {
   };
 }
 
+/**
+ * For each `require()` of an ES module, esbuild's helper makes a new object with a getter for each export, and hundreds of files require
+ * Nest. This one keeps the object, as Node does, and makes another only if the module has further exports by then, as in a cycle.
+ */
+const CACHED_COPY = `const __copies=new WeakMap,__copyOf=(module,copy)=>{
+const count=Object.keys(module).length;let kept=__copies.get(module);
+if(kept?.count!==count)__copies.set(module,kept={count,exports:copy(Object.defineProperty({},"__esModule",{value:true}),module)});
+return kept.exports};`;
+const UNCACHED_COPY = '__copyProps(__defProp({},"__esModule",{value:!0}),mod)';
+
+/** `keepNames` also names functions and classes again that kept their names: `__name(run,"run")`, `Run=class{static{__name(this,"Run")}}`. */
+const NAMED_ALREADY = /** @type {[RegExp, string][]} */ ([
+  [/__name\(([\w$]+),"\1"\)/g, '$1'],
+  [/(\b([\w$]+)=class(?: extends [\w$.]+)?\{)static\{__name\(this,"\2"\)\}/g, '$1'],
+  [/(\bclass ([\w$]+)(?: extends [\w$.]+)?\{)static\{__name\(this,"\2"\)\}/g, '$1'],
+]);
+
+/**
+ * Removes work that a start of the bundle does not need. Blanks fill what goes, because the source map names columns.
+ * @param {string} file
+ */
+async function finishBundle(file) {
+  const bundle = await readFile(file, 'latin1');
+  assertAscii(file, bundle);
+  if (!bundle.includes(UNCACHED_COPY))
+    throw new Error(`${file}: esbuild copies the exports of ES modules in another way.`);
+  let finished = bundle.replace(UNCACHED_COPY, () => '__copyOf(mod,__copyProps)'.padEnd(UNCACHED_COPY.length));
+  for (const [pattern, kept] of NAMED_ALREADY) {
+    finished = finished.replace(pattern, (text) => text.replace(pattern, kept).padEnd(text.length));
+  }
+  await writeFile(file, finished, 'latin1');
+}
+
+/**
+ * Packages make some things as they are loaded that the platform does not use: formatters of dates (20 ms each) for Nest's own loggers,
+ * the telephone numbers of all countries (30 ms) for class-validator. `lazy` makes them when they are first used.
+ */
+const LAZY_PARTS = [
+  {
+    path: /\/@nestjs\/common\/services\/(?:console-)?logger\.service\.js$/,
+    eager: /const dateTimeFormatter = (new Intl\.DateTimeFormat\(undefined, \{[^}]*\}\));/,
+    lazy: 'let dateFormat; const dateTimeFormatter = { format: (date) => (dateFormat ??= $1).format(date) };',
+  },
+  {
+    path: /\/class-validator\/cjs\/decorator\/string\/IsPhoneNumber\.js$/,
+    eager: /const max_1 = (require\("libphonenumber-js\/max"\));/,
+    lazy: 'const max_1 = { get parsePhoneNumber() { return $1.parsePhoneNumber; } };',
+  },
+];
+
 /** @type {import('esbuild').Plugin} */
 const patchPackages = {
   name: 'patch-packages',
   setup(bundling) {
     bundling.onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, async ({ path }) => {
-      const contents = asciiOf(await readFile(path, 'utf8'), path)
+      let contents = asciiOf(await readFile(path, 'utf8'), path)
         // Stack traces should name lines of the files that a package ships, not of sources that it does not ship.
         .replace(/\/\/[#@] sourceMappingURL=.*/g, '')
         // esbuild cannot follow this `require` of @nestjs/mapped-types, which would load a second copy of class-validator.
         .replace('const require = createRequire(import.meta.url);', '');
+      for (const part of LAZY_PARTS.filter(({ path: paths }) => paths.test(path))) {
+        if (!part.eager.test(contents)) throw new Error(`${path} no longer matches ${part.eager}.`);
+        contents = contents.replace(part.eager, part.lazy);
+      }
       return { contents, loader: 'js' };
     });
   },
@@ -196,9 +258,8 @@ async function shortenMap(file) {
   await writeFile(file, JSON.stringify({ version, sources, names: [], mappings: encode(lines) }));
 }
 
-/** @param {string} file */
-async function assertAscii(file) {
-  const content = await readFile(file);
-  const at = content.findIndex((byte) => byte > 0x7f);
+/** @param {string} file @param {string} bundle as Latin-1 */
+function assertAscii(file, bundle) {
+  const at = bundle.search(/\P{ASCII}/u);
   if (at >= 0) throw new Error(`${file}: byte ${at} is not ASCII, so the program would read another text.`);
 }
