@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlobStore } from '../../../libs/object-storage/blob-store';
@@ -51,6 +52,10 @@ const CONCURRENT_CALLS = 8;
 /** Pairs of tenants created in one transaction. */
 const PAIRS_PER_BATCH = 10;
 const CONCURRENT_OPERATIONS = 4;
+
+/** Concurrent calls reach the limits for expensive reads, such as searches of logs, on a busy machine; a read is then repeated. */
+const MAX_ATTEMPTS = 20;
+const RETRY_AFTER_MS = 1_000;
 
 /** Operations that open a WebSocket. */
 const SOCKETS = ['openKernelSocket', 'connectKernel'];
@@ -236,6 +241,14 @@ export class AccessMatrix {
 
   private async send(operation: Operation, request: BuiltRequest, caller: Caller): Promise<Answer> {
     if (SOCKETS.includes(operation.id)) return this.handshake(operation, request, caller);
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.sendOnce(operation, request, caller);
+      if (answer.status !== 429 || request.method !== 'GET' || attempt === MAX_ATTEMPTS) return answer;
+      await delay(RETRY_AFTER_MS);
+    }
+  }
+
+  private async sendOnce(operation: Operation, request: BuiltRequest, caller: Caller): Promise<Answer> {
     const response = await fetch(this.baseUrl + request.path, {
       method: request.method,
       headers: {
