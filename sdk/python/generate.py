@@ -54,6 +54,7 @@ TWINS = {
     "async_receive": "receive",
     "async_sleep": "sleep",
     "async_blocking": "blocking",
+    "async_bridge": "bridge",
     "aiter_bytes": "iter_bytes",
     "aread": "read",
     "aclose": "close",

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, Dict, List, Optional
+from typing import Any, List, Optional
 
 import pytest
 
 from managed_spark import ConfigurationError, SqlFailed, Table, _hive
 from managed_spark._table import Column
+from managed_spark._waiting import Deadline
 
 
 class Wrong(Exception):
@@ -20,12 +21,11 @@ def described(name: str, kind: str = "BIGINT", precision: Optional[int] = None, 
 
 
 class Server:
-    """A client of HiveServer2 that gives prepared rows, and records how it was opened."""
+    """A client of HiveServer2 that gives prepared rows."""
 
     def __init__(self, rows: List[Any], columns: Optional[List[Any]]) -> None:
         self.rows = rows
         self.columns = columns
-        self.opened: Dict[str, Any] = {}
         self.is_closed = False
 
     @property
@@ -34,19 +34,21 @@ class Server:
             raise KeyError(21)
         return self.columns
 
-    def connect(self, **options: Any) -> Server:
-        self.opened = options
-        return self
-
     def cursor(self) -> Server:
         return self
 
     def set_arraysize(self, size: int) -> None:
         self.arraysize = size
 
-    def execute(self, statement: str) -> None:
-        if statement == "wrong":
-            raise Wrong(statement)
+    def execute_async(self, statement: str) -> None:
+        self.statement = statement
+
+    def is_executing(self) -> bool:
+        return self.statement == "endless"
+
+    def _wait_to_finish(self) -> None:
+        if self.statement == "wrong":
+            raise Wrong(self.statement)
 
     def fetchmany(self, size: int) -> List[Any]:
         # As the platform does, it returns fewer rows than it was asked for.
@@ -58,61 +60,61 @@ class Server:
 
 
 def served(monkeypatch: pytest.MonkeyPatch, server: Server) -> Server:
-    module: Any = types.ModuleType("impala.dbapi")
-    module.connect = server.connect
-    monkeypatch.setitem(sys.modules, "impala", types.ModuleType("impala"))
     errors: Any = types.ModuleType("impala.error")
     errors.Error = Wrong
     protocol: Any = types.ModuleType("thrift.Thrift")
     protocol.TException = Wrong
-    monkeypatch.setitem(sys.modules, "impala.dbapi", module)
+    monkeypatch.setitem(sys.modules, "impala", types.ModuleType("impala"))
     monkeypatch.setitem(sys.modules, "impala.error", errors)
     monkeypatch.setitem(sys.modules, "thrift", types.ModuleType("thrift"))
     monkeypatch.setitem(sys.modules, "thrift.Thrift", protocol)
+    monkeypatch.setattr(_hive, "_connect", lambda post: server)
     return server
+
+
+def query(statement: str, max_rows: int) -> Table:
+    return _hive.query(lambda message, seconds: b"", statement, max_rows, Deadline(60.0, "The statement"))
 
 
 def test_rows_are_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     server = served(monkeypatch, Server([(n, n * n) for n in range(6)], [described("id"), described("square")]))
-    found = _hive.query("https://spark.test/api/v1/thrift", "t-1", "select", 5)
+    found = query("select", 5)
     assert (found.columns, len(found), found.is_truncated, server.is_closed) == (["id", "square"], 5, True, True)
     assert found.to_dicts()[2] == {"id": 2, "square": 4}
-    names = ("host", "port", "use_ssl", "http_path", "jwt")
-    assert [server.opened[name] for name in names] == ["spark.test", 443, True, "api/v1/thrift", "t-1"]
 
 
 @pytest.mark.parametrize("limit", [6, 100])
 def test_all_rows_are_not_truncated(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     served(monkeypatch, Server([(n,) for n in range(6)], [described("id")]))
-    found = _hive.query("http://127.0.0.1:8080/x", "t", "select", limit)
+    found = query("select", limit)
     assert (len(found), found.is_truncated) == (6, False)
 
 
 def test_a_statement_without_rows_and_a_wrong_one_close_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     server = served(monkeypatch, Server([], None))
-    assert len(_hive.query("http://127.0.0.1:8080/x", "t", "use x", 5)) == 0
+    assert len(query("use x", 5)) == 0
     with pytest.raises(SqlFailed, match="wrong"):
-        _hive.query("http://127.0.0.1:8080/x", "t", "wrong", 5)
+        query("wrong", 5)
     assert server.is_closed
 
 
 def test_a_missing_client_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "impala.error", None)
     with pytest.raises(ConfigurationError, match="pip install"):
-        _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+        query("select", 5)
 
 
 def test_arrays_are_texts_as_maps_are(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = [described("a", "ARRAY"), described("m", "MAP"), described("b", "BINARY")]
     served(monkeypatch, Server([(b"[1]", '{"k":1}', b"ab"), (None, None, None)], columns))
-    found = _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+    found = query("select", 5)
     assert found.rows == [("[1]", '{"k":1}', b"ab"), (None, None, None)]
 
 
 def test_a_type_that_clients_cannot_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     served(monkeypatch, Server([], [described("i", "INTERVAL")]))
     with pytest.raises(SqlFailed, match="Cast it to string"):
-        _hive.query("http://127.0.0.1:8080/x", "t", "select", 5)
+        query("select", 5)
 
 
 def test_dictionaries_do_not_lose_a_column() -> None:

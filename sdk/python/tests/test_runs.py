@@ -136,7 +136,13 @@ def test_a_running_sql_server_is_used_again(client: Client, platform: Platform, 
         job("RUNNING"),
     ]
     client.workspace("demo").sql("select 1", cluster="c", max_rows=5)
-    assert asked == [("https://spark.test/api/v1/workspace/3/spark/job/7/thrift", "t-1", "select 1", 5)]
+    [(post, statement, max_rows, deadline)] = asked
+    assert (statement, max_rows, 3590 < deadline.left <= 3600) == ("select 1", 5, True)
+    platform.answers = [httpx.Response(200, content=b"answer")]
+    assert post(b"message", 5.0) == b"answer"
+    sent = platform.requests[-1]
+    assert (sent.url.path, sent.content) == ("/api/v1/workspace/3/spark/job/7/thrift", b"message")
+    assert [sent.headers[name] for name in ("Authorization", "Content-Type")] == ["Bearer t-1", "application/x-thrift"]
 
 
 def found(**more: Any) -> httpx.Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Coroutine, TypeVar
 
 from websockets.asyncio.client import ClientConnection as AsyncSocket
 from websockets.asyncio.client import connect as async_connect
@@ -17,10 +17,12 @@ __all__ = [
     "AsyncSocket",
     "Socket",
     "async_blocking",
+    "async_bridge",
     "async_connect",
     "async_receive",
     "async_sleep",
     "blocking",
+    "bridge",
     "connect",
     "receive",
     "sleep",
@@ -52,3 +54,13 @@ async def async_blocking(work: Callable[[], T]) -> T:
 
 def blocking(work: Callable[[], T]) -> T:
     return work()
+
+
+def async_bridge(call: Callable[[bytes, float], Coroutine[Any, Any, T]]) -> Callable[[bytes, float], T]:
+    """Returns the blocking form of a call, for a thread beside the loop."""
+    loop = asyncio.get_running_loop()
+    return lambda data, seconds: asyncio.run_coroutine_threadsafe(call(data, seconds), loop).result()
+
+
+def bridge(call: Callable[[bytes, float], T]) -> Callable[[bytes, float], T]:
+    return call

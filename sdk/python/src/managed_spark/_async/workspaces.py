@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Optional, Sequence, 
 from .. import _hive
 from .._cells import language_of
 from .._generated import operations as ops
-from .._ports import async_blocking
+from .._operation import Operation
+from .._ports import async_blocking, async_bridge
 from .._table import Table
-from .._waiting import OnStatus
+from .._waiting import Deadline, OnStatus
 from ..errors import Conflict, ConfigurationError
 from .files import AsyncFiles, AsyncSecrets
 from .notebooks import AsyncNotebook, AsyncNotebooks
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 JOB_TYPES = {".py": "Python3", ".jar": "Jar", ".sql": "SQL"}
 MAX_ROWS = 1_000_000
+
+#: It is not among the generated operations, since its body is no JSON.
+THRIFT_SQL: Operation[None] = Operation(
+    "thriftSql", "POST", "/api/v1/workspace/{workspace_id}/spark/job/{job_id}/thrift", None
+)
 
 LONGEST_NAME = 64
 
@@ -208,19 +214,33 @@ class AsyncWorkspace:
         *,
         cluster: Ref,
         max_rows: int = MAX_ROWS,
-        timeout: float = 1800.0,
+        timeout: float = 3600.0,
         on_status: Optional[OnStatus] = None,
         **settings: Unpack[types.JobSettings],
     ) -> Table:
         """Runs a statement on the workspace's SQL server of this cluster, which is started if it does not run.
 
-        The server stays, so that the next statement does not wait, until it is idle for as long as the operator allows.
+        The server stays, so that the next statement does not wait, until it is idle for as long as the operator allows. A
+        statement that takes longer than the timeout, with the start of the server, is cancelled.
         """
+        deadline = Deadline(timeout, "The statement")
         run = await self._sql_server(cluster, settings)
-        await run.running(timeout, on_status=on_status)
-        token = await self._transport.token()
-        url = f"{run.url}/thrift"
-        return await async_blocking(lambda: _hive.query(url, token, statement, max_rows))
+        await run.running(deadline.left, on_status=on_status)
+        path = {"workspace_id": self.id, "job_id": run.id}
+
+        async def post(message: bytes, seconds: float) -> bytes:
+            async def pieces() -> AsyncIterator[bytes]:
+                yield message
+
+            headers = {"Content-Type": "application/x-thrift", "Content-Length": str(len(message))}
+            # A statement may have done its work when its answer was lost, so no message is sent again.
+            response = await self._transport.send(
+                THRIFT_SQL, path, content=pieces, headers=headers, repeatable=False, timeout=seconds
+            )
+            return response.content
+
+        call = async_bridge(post)
+        return await async_blocking(lambda: _hive.query(call, statement, max_rows, deadline))
 
     async def _sql_server(self, cluster: Ref, settings: types.JobSettings) -> AsyncRun:
         name = f"sql-{cluster}"

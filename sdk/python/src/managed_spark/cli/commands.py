@@ -156,12 +156,13 @@ def sql(
     cluster: str = CLUSTER,
     max_rows: int = typer.Option(1000, min=1, help="Rows to print at the most."),
     as_json: bool = AS_JSON,
+    timeout: float = TIMEOUT,
 ) -> None:
     """Run a statement on the workspace's SQL server, which is started if it does not run."""
     text = sys.stdin.read() if statement == "-" else statement
     with Client() as client, Progress("Statement") as progress:
         found = client.workspace(_ref(workspace)).sql(
-            text, cluster=_ref(cluster), max_rows=max_rows, on_status=progress.set
+            text, cluster=_ref(cluster), max_rows=max_rows, timeout=timeout, on_status=progress.set
         )
     if as_json:
         show(found.to_dicts(), found.columns, True)
