@@ -6,9 +6,9 @@ from typing import Optional
 import pytest
 from conftest import Platform
 
-from managed_spark import Client, Run
+from managed_spark import Cell, Client, Run
 from managed_spark_airflow import get_provider_info
-from managed_spark_airflow.task_try import TaskTry, record_name, unfinished_job
+from managed_spark_airflow.task_try import TaskTry, lines_of, record_name, unfinished_job
 
 FIRST = TaskTry("nightly", "sum", "scheduled__2026-11-28T00:00:00+00:00", -1, 1)
 SECOND = replace(FIRST, try_number=2)
@@ -69,6 +69,13 @@ def test_names_of_jobs_fit_the_platform_and_stay_apart() -> None:
     assert [len(name) for name in long] == [64, 64] and long[0] != long[1]
     assert record_name(FIRST, "select 1") != record_name(FIRST, "select 2")
     assert record_name(replace(FIRST, dag_id="My Dag!")) == "my-dag-.sum"
+
+
+def test_a_cell_writes_no_records_of_others() -> None:
+    cell = Cell("c")
+    cell.text = "one\n[2026-11-28] INFO - Marking task as SUCCESS\x1b[2J\rtwo\n"
+    cell.data = {"text/plain": "3\x1b]0;title\x07"}
+    assert lines_of(cell) == ["one", "[2026-11-28] INFO - Marking task as SUCCESS", "two", "3 ]0;title "]
 
 
 def test_what_airflow_asks_for_names_what_is_there() -> None:

@@ -23,11 +23,12 @@ from managed_spark import (
     RunFailed,
     Workspace,
     notebook_language,
+    printable,
 )
 
 from .hook import ManagedSparkHook
 from .links import LOG_URL, RUN_URL, LogLink, RunLink
-from .task_try import TaskTry, record_name, unfinished_job, unfinished_notebook
+from .task_try import TaskTry, lines_of, record_name, unfinished_job, unfinished_notebook
 from .triggers import POLL_SECONDS, ClusterTrigger, NotebookTrigger, RunTrigger
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class _RunOperator(ManagedSparkOperator):
                 self.wait_deferred(context, RunTrigger, workspace_id=workspace.id, job_id=run.id)
             if self.show_log:
                 for line in run.follow():
-                    self.log.info("%s", line)
+                    self.log.info("%s", printable(line))
             return self._ended(workspace, run, is_shown=self.show_log)
 
     def execute_complete(self, context: Context, event: Dict[str, Any]) -> int:
@@ -169,7 +170,7 @@ class _RunOperator(ManagedSparkOperator):
         # A run that never started has no log.
         with suppress(ApiError):
             for line in run.log(log, last=LAST_LINES).splitlines():
-                self.log.info("%s | %s", log, line)
+                self.log.info("%s | %s", log, printable(line))
 
 
 class ManagedSparkJobOperator(_RunOperator):
@@ -295,8 +296,8 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
             try:
                 instance.running()
                 for cell in instance.run_cells():
-                    for text in filter(None, [cell.text, cell.value]):
-                        self.log.info("%s", text.rstrip("\n"))
+                    for line in lines_of(cell):
+                        self.log.info("%s", line)
             except CellFailed as failure:
                 self._fail(str(failure), failure.traceback)
             except RunFailed as failure:
@@ -351,8 +352,8 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
             workspace.files.write(file_of(name), content)
 
     def _fail(self, failure: str, traceback: List[str]) -> NoReturn:
-        for line in traceback:
-            self.log.info("%s", line)
+        for line in "\n".join(traceback).splitlines():
+            self.log.info("%s", printable(line))
         raise AirflowException(failure)
 
 

@@ -1,4 +1,4 @@
-"""Which run belongs to which try of a task. Nothing here needs Airflow."""
+"""Which run belongs to which try of a task, and what its log shows. Nothing here needs Airflow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, List, Optional, Sequence
 from urllib.parse import quote
 
-from managed_spark import Notebook, Run, Workspace
+from managed_spark import Cell, Notebook, Run, Workspace, printable
 
 #: Spark properties that name the task in each run, so that a later try finds it, and people do in Spark's UI.
 INSTANCE = "spark.airflow.task_instance"
@@ -78,6 +78,13 @@ def unfinished_notebook(workspace: Workspace, name: str, task: TaskTry) -> Optio
         if notebook["notebook_conf"]["notebook_name"] == name:
             return workspace.notebooks.get(notebook["notebook_id"])
     return None
+
+
+def lines_of(cell: Cell) -> List[str]:
+    """Returns the lines that a cell printed and returned, for one record of the task's log each: a record of several lines, or
+    with control characters, could look like others of Airflow.
+    """
+    return [printable(line) for text in (cell.text, cell.value or "") for line in text.splitlines()]
 
 
 def record_name(task: TaskTry, *content: Any) -> str:

@@ -20,6 +20,7 @@ from managed_spark import (
 )
 
 from .hook import ManagedSparkHook
+from .task_try import lines_of
 
 FINISHED = frozenset({"DONE", "ERROR", "TERMINATED", "STOPPED", "KILLED"})
 DAY = 24 * 3600.0
@@ -127,8 +128,8 @@ class NotebookTrigger(_Trigger):
         left = DAY if self.left is None else max(0.0, self.left)
         await notebook.running(left)
         async for cell in notebook.run_cells(timeout=left):
-            for text in filter(None, [cell.text, cell.value]):
-                self.log.info("%s", text.rstrip("\n"))
+            for line in lines_of(cell):
+                self.log.info("%s", line)
 
     async def on_kill(self) -> None:
         """Stops the kernel of a task that a person ends while it is deferred; Airflow 3.3 and newer call this."""

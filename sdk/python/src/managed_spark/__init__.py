@@ -23,6 +23,7 @@ from ._sync.notebooks import Notebook
 from ._sync.runs import Function, Run
 from ._sync.workspaces import Workspace
 from ._table import Table
+from ._text import printable
 from .errors import (
     ApiError,
     CellFailed,
@@ -82,4 +83,5 @@ __all__ = [
     "load_settings",
     "notebook_language",
     "operations",
+    "printable",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator, List, NamedTuple, Sequence, Tuple
 
+from ._text import printable
 from .errors import ConfigurationError
 
 
@@ -36,7 +37,7 @@ class Table:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<Table of {len(self.rows)} rows: {', '.join(self.columns)}>"
+        return f"<Table of {len(self.rows)} rows: {printable(', '.join(self.columns))}>"
 
     def to_dicts(self) -> List[dict[str, Any]]:
         twice = sorted({name for name in self.columns if self.columns.count(name) > 1})

@@ -8,10 +8,15 @@ from typing import Any, Dict, List, Mapping, Optional
 import httpx
 
 from ._generated.remedies import REMEDIES
+from ._text import printable
 
 
 class ManagedSparkError(Exception):
     """The parent of all errors of this package."""
+
+    def __str__(self) -> str:
+        # Reasons and messages come from others, and Python writes those of an uncaught error to the terminal as they are.
+        return printable(super().__str__())
 
 
 class ConfigurationError(ManagedSparkError):

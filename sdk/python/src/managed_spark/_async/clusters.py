@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, AsyncIterator, List, Optional
 
 from .._generated import operations as ops
 from .._ports import async_sleep
+from .._text import printable
 from .._waiting import Deadline, OnStatus, Pauses
 from ..errors import ClusterFailed, Conflict
 from .transport import AsyncTransport, Ref, chosen
@@ -28,7 +29,7 @@ class AsyncCluster:
         self.details = details
 
     def __repr__(self) -> str:
-        return f"<Cluster {self.id} {self.name}>"
+        return f"<Cluster {self.id} {printable(self.name)}>"
 
     async def refresh(self) -> types.ClusterRead:
         self.details = await self._transport.call(ops.get_cluster, query={"cluster_id": self.id})

@@ -14,6 +14,7 @@ from .._generated import operations as ops
 from .._operation import Operation
 from .._ports import async_blocking, async_bridge
 from .._table import Table
+from .._text import printable
 from .._waiting import Deadline, OnStatus
 from ..errors import Conflict, ConfigurationError
 from .files import AsyncFiles, AsyncSecrets
@@ -112,7 +113,7 @@ class AsyncWorkspace:
         self.notebooks = AsyncNotebooks(transport, self.id)
 
     def __repr__(self) -> str:
-        return f"<Workspace {self.id} {self.name}>"
+        return f"<Workspace {self.id} {printable(self.name)}>"
 
     async def run(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import sys
 from contextlib import suppress
@@ -18,11 +17,12 @@ from .._sync.client import Client
 from .._sync.notebooks import Notebook
 from .._sync.runs import DAY, Run
 from .._sync.workspaces import Workspace
+from .._text import SEQUENCE
 from ..errors import CellFailed, Conflict, ManagedSparkError, RunFailed
 from ..settings import DEFAULT_PROFILE, Settings, profile_file, write_profile
 from . import completion
 from .outcomes import INTERRUPTED, exit_code
-from .output import note, show, table
+from .output import note, show, table, write_output
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ notebooks = typer.Typer(no_args_is_help=True, help="Run notebooks.")
 app.add_typer(clusters, name="cluster")
 app.add_typer(jobs, name="job")
 app.add_typer(notebooks, name="notebook")
-
-# Kernels color their tracebacks.
-TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 # The last lines of stderr that are shown of a failed run.
 TAIL = 20
@@ -143,7 +140,7 @@ def logs(
     with Client() as client:
         found = client.workspace(_ref(workspace)).jobs.get(job)
         if not follow:
-            print(found.log(log, last=lines), end="")
+            write_output(found.log(log, last=lines), end="")
             return
         _follow(found, log, timeout)
         _end(found, timeout)
@@ -345,7 +342,7 @@ def _run_cells(instance: Notebook, timeout: float) -> None:
                 progress.set(f"cell {min(number + 1, total)} of {total}")
         except CellFailed as failure:
             traceback = "\n".join(failure.traceback)
-            for line in TERMINAL_CODE.sub("", traceback).splitlines():
+            for line in SEQUENCE.sub("", traceback).splitlines():
                 progress.print(line, to=sys.stderr)
             raise
 

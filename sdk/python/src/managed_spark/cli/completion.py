@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
+import re
+import time
 from typing import Callable, Iterator, List
 
 import httpx
@@ -13,6 +14,8 @@ from ..errors import ManagedSparkError
 ASKED_SECONDS = 2.0
 #: The most names that are offered.
 OFFERED = 100
+#: Names of records. A shell evaluates what it completes, so that another text could be a command.
+NAME = re.compile(r"[a-z0-9@_][a-z0-9.@_-]{0,63}")
 
 
 def workspaces(incomplete: str) -> List[str]:
@@ -28,7 +31,17 @@ def _offered(names: Callable[[Client], Iterator[str]], incomplete: str) -> List[
     try:
         with Client() as client:
             client.set_patience(ASKED_SECONDS)
-            matching = (name for name in names(client) if name.startswith(incomplete))
-            return list(itertools.islice(matching, OFFERED))
+            return _matching(names(client), incomplete)
     except (ManagedSparkError, httpx.HTTPError, OSError):
         return []
+
+
+def _matching(names: Iterator[str], incomplete: str) -> List[str]:
+    found: List[str] = []
+    late = time.monotonic() + ASKED_SECONDS
+    for name in names:
+        if name.startswith(incomplete) and NAME.fullmatch(name):
+            found.append(name)
+        if len(found) == OFFERED or time.monotonic() > late:
+            break
+    return found

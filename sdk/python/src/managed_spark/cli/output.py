@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, List, Mapping, Sequence
+from typing import Any, List, Mapping, Optional, Sequence, TextIO
+
+from .._text import on_one_line, printable
 
 #: A wider cell is cut in a table; JSON has all of it.
 WIDEST = 80
@@ -27,14 +29,15 @@ def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> None:
 
 def note(text: str) -> None:
     """Tells a person what happens; output that a program reads stays clean."""
-    print(printable(text), file=sys.stderr, flush=True)
+    print(on_one_line(text), file=sys.stderr, flush=True)
 
 
-def printable(text: str) -> str:
-    """Names and reasons come from other users, and a terminal obeys control characters."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+def write_output(text: str, to: Optional[TextIO] = None, end: str = "\n") -> None:
+    """Writes what a job or a cell printed: as it is into a file or a pipe, and what can be read of it to a terminal."""
+    stream = to or sys.stdout
+    print(printable(text) if stream.isatty() else text, file=stream, end=end, flush=True)
 
 
 def _text(cell: Any) -> str:
-    text = printable("-" if cell is None else str(cell))
+    text = on_one_line("-" if cell is None else str(cell))
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"

@@ -10,7 +10,8 @@ import time
 from types import TracebackType
 from typing import Optional, TextIO, Type
 
-from .output import printable
+from .._text import on_one_line
+from .output import write_output
 
 TICK_SECONDS = 0.2
 
@@ -20,7 +21,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self.is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._what = printable(what)
+        self._what = on_one_line(what)
         self._status = ""
         self._begun = time.monotonic()
         self._ended = threading.Event()
@@ -29,13 +30,13 @@ class Progress:
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
     def set(self, status: str) -> None:
-        self._status = printable(status)
+        self._status = on_one_line(status)
 
     def print(self, line: str, to: Optional[TextIO] = None) -> None:
         """Writes a line above the progress, to the standard output unless told otherwise."""
         with self._drawing:
             self._erase()
-            print(line, file=to or sys.stdout, flush=True)
+            write_output(line, to)
 
     def __enter__(self) -> Progress:
         if self.is_shown:
