@@ -5,7 +5,9 @@ from __future__ import annotations
 import configparser
 import json
 import os
+import re
 import stat
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Mapping, Optional
@@ -14,6 +16,10 @@ from urllib.parse import urlsplit
 from .errors import ConfigurationError
 
 DEFAULT_PROFILE = "default"
+
+#: This machine, as URLs name it.
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+TOKEN = re.compile(r"[\x21-\x7e]+")
 
 HOW = (
     "Set MSP_URL and MSP_TOKEN (or MSP_USERNAME and MSP_PASSWORD), run `msp login`, "
@@ -42,14 +48,31 @@ class Settings:
             raise ConfigurationError(f"The URL of {self.source} must look like https://host. {HOW}")
         if parts.username or parts.password:
             raise ConfigurationError(f"The URL of {self.source} must not contain a password. {HOW}")
-        is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
-        if parts.scheme == "http" and not is_local and not self.allow_http:
+        if parts.scheme == "http" and not is_local(self.url) and not self.allow_http:
             raise ConfigurationError(
                 f"The URL of {self.source} would send the token unencrypted to {parts.hostname}. "
                 "Use https, or allow it with MSP_ALLOW_HTTP=1 or `allow_http = true` in the profile."
             )
         if not self.token and not (self.username and self.password):
             raise ConfigurationError(f"{self.source} names neither a token nor a user with a password. {HOW}")
+        if self.token:
+            checked_token(self.token, self.source)
+
+
+def is_local(url: str) -> bool:
+    """True if what is sent there stays on this machine, unless a proxy is asked."""
+    return urlsplit(url).hostname in [host.strip("[]") for host in LOCAL_HOSTS]
+
+
+def checked_token(token: str, source: str) -> str:
+    """Returns the token. One that a header cannot hold would be shown by the error of the header, and a line break would begin
+    another setting in the file of profiles.
+    """
+    if not TOKEN.fullmatch(token):
+        raise ConfigurationError(
+            f"The token of {source} is none: it has characters that no token has, such as a blank or a line break."
+        )
+    return token
 
 
 def load_settings(profile: Optional[str] = None, env: Optional[Mapping[str, str]] = None) -> Settings:
@@ -99,11 +122,15 @@ def write_profile(file: Path, name: str, values: Mapping[str, str]) -> None:
     profiles[name] = dict(values)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # The new file replaces the old one at once, so that a reader never sees half of it.
-    draft = file.with_name(f"{file.name}.{os.getpid()}.new")
+    draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        profiles.write(stream)
-    os.replace(draft, file)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            profiles.write(stream)
+        os.replace(draft, file)
+    finally:
+        # What could not be written must not leave a token behind.
+        draft.unlink(missing_ok=True)
 
 
 def _profiles(file: Path) -> configparser.ConfigParser:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, AsyncIterator, Dict, Union
 
+import httpx
+
 from .._generated import operations as ops
+from ..errors import Unreachable
 from .transport import AsyncTransport, Content
 
 if TYPE_CHECKING:
@@ -45,15 +49,18 @@ class AsyncFiles:
 
     async def download(self, path: str, target: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a file of the workspace to a local one, which appears once it is whole."""
-        draft = Path(f"{os.fspath(target)}.part")
+        # Nobody can foresee the name, so no link or file of others is in its place, and two downloads do not mix.
+        draft = Path(f"{os.fspath(target)}.{uuid.uuid4().hex}.part")
         response = await self._transport.send(
             ops.download_workspace_file, query={**self._workspace, "file_path": path}, stream=True
         )
         try:
-            with open(draft, "wb") as stream:
+            with open(draft, "xb") as stream:
                 async for piece in response.aiter_bytes():
                     stream.write(piece)
             os.replace(draft, target)
+        except httpx.RequestError as error:
+            raise Unreachable(f"The download of {path} broke off: {error}") from error
         finally:
             await response.aclose()
             draft.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, List, Literal, Optional, Sequence
 
 import httpx
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
@@ -14,6 +14,7 @@ from .._generated import operations as ops
 from .._ports import AsyncSocket, async_connect, async_receive, async_sleep
 from .._waiting import Deadline, OnStatus, Pauses, backoff
 from ..errors import Conflict, NotFound, RunFailed, Unreachable, error_of
+from ..settings import is_local
 from .runs import DAY, FINISHED
 from .transport import NAME_TAKEN, AsyncTransport, Ref, chosen
 
@@ -150,7 +151,11 @@ class AsyncNotebook:
         path = ops.get_notebook.path.format(**self._path)
         # The path has to hold the token, so errors about the address must not be shown.
         url = f"ws{self._transport.settings.url[len('http'):]}{path}/kernel/ws/{self._session}/{token}"
-        return await async_connect(url, max_size=MESSAGE_BYTES, max_queue=MESSAGES_WAITING, open_timeout=30)
+        # What is for this machine must not leave it by a proxy of the environment.
+        proxy: Optional[Literal[True]] = None if is_local(url) else True
+        return await async_connect(
+            url, max_size=MESSAGE_BYTES, max_queue=MESSAGES_WAITING, open_timeout=30, proxy=proxy
+        )
 
     async def _message(self, socket: AsyncSocket, deadline: Deadline) -> Dict[str, Any]:
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 import uuid
 from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, TypeVar, Union
@@ -15,7 +16,7 @@ from .._operation import Operation, PagedOperation, convert
 from .._ports import async_sleep
 from .._waiting import backoff
 from ..errors import ApiError, ConfigurationError, ManagedSparkError, Unreachable, error_of
-from ..settings import Settings
+from ..settings import LOCAL_HOSTS, Settings, checked_token
 from ..version import VERSION
 
 T = TypeVar("T")
@@ -33,6 +34,8 @@ RETRIED = frozenset({429, 502, 503})
 #: A token is renewed this long before it ends, so that none ends between here and there.
 RENEWED_BEFORE = 60.0
 PAGE_SIZE = 100
+#: What the Idempotency-Key may hold, as other headers do.
+KEY = re.compile(r"[\x20-\x7e]+")
 #: The code of a refusal because another record of the kind has the name.
 NAME_TAKEN = "RECORD.DUPLICATE_NAME"
 
@@ -47,6 +50,8 @@ class AsyncTransport:
             base_url=settings.url,
             timeout=httpx.Timeout(60.0, connect=10.0),
             transport=http,
+            # Plain HTTP is allowed to this machine. By a proxy of the environment, it would leave it.
+            mounts=None if http else {f"all://{host}": None for host in LOCAL_HOSTS},
             headers={"User-Agent": f"managed-spark-python/{VERSION}"},
         )
 
@@ -117,7 +122,7 @@ class AsyncTransport:
         """Returns a success. With `stream` its content is still to be read, and the caller closes it."""
         sent = dict(headers or {})
         if operation.method == "POST":
-            sent["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+            sent["Idempotency-Key"] = _key(idempotency_key)
         give_up = time.monotonic() + self.retry_seconds
         attempt = 0
         is_lost = False
@@ -191,7 +196,7 @@ class AsyncTransport:
         login = (await self._login_call(ops.login, None, given)).json()
         if not login.get("token"):
             raise ConfigurationError(f"{settings.url} has no login by password. Use a personal token.")
-        self._token = str(login["token"])
+        self._token = checked_token(str(login["token"]), settings.url)
         # The expiry is a time of the server's clock; only this default length is the same on every clock.
         self._renew_at = time.monotonic() + 48 * 3600 - RENEWED_BEFORE
         if settings.tenant is not None:
@@ -243,6 +248,12 @@ def _pause_after(response: httpx.Response, attempt: int, repeatable: bool) -> Op
     told = response.headers.get("Retry-After", "")
     # A random part keeps clients that were told the same from returning together.
     return float(told) + backoff(0) if told.isdigit() else backoff(attempt)
+
+
+def _key(given: Optional[str]) -> str:
+    if given and not KEY.fullmatch(given):
+        raise ConfigurationError("An Idempotency-Key can hold only visible ASCII characters and blanks.")
+    return given or str(uuid.uuid4())
 
 
 def _texts(query: Query) -> Dict[str, Union[str, List[str]]]:

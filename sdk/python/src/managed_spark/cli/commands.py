@@ -19,7 +19,7 @@ from .._sync.runs import DAY, Run
 from .._sync.workspaces import Workspace
 from .._text import SEQUENCE
 from ..errors import CellFailed, Conflict, ManagedSparkError, RunFailed
-from ..settings import DEFAULT_PROFILE, Settings, profile_file, write_profile
+from ..settings import DEFAULT_PROFILE, Settings, checked_token, profile_file, write_profile
 from . import completion
 from .outcomes import INTERRUPTED, exit_code
 from .output import note, show, table, write_output
@@ -80,7 +80,7 @@ def login(
     )
     with Client(settings=given) as client:
         body = {"description": f"msp on {socket.gethostname()}", "timeout": f"{days} days"}
-        token = client.call(operations.create_token, body=body)["token"]
+        token = checked_token(client.call(operations.create_token, body=body)["token"], given.url)
     values = {"url": given.url, "token": token, **({"allow_http": "true"} if allow_http else {})}
     file = profile_file()
     write_profile(file, profile, values)
@@ -367,7 +367,7 @@ def execute() -> None:
 
 def _ref(text: str) -> Union[int, str]:
     """A number is an id."""
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isascii() and text.isdigit() else text
 
 
 def _follow(job: Run, log: str, timeout: float) -> None:
