@@ -55,8 +55,7 @@ TWINS = {
     "async_sleep": "sleep",
     "async_blocking": "blocking",
     "async_bridge": "bridge",
-    "aiter_bytes": "iter_bytes",
-    "aread": "read",
+    "aiter_raw": "iter_raw",
     "aclose": "close",
     "_async": "_sync",
 }

@@ -7,9 +7,10 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .errors import CellFailed, ConfigurationError
 
-#: The most text and the most displayed results that are kept of a cell.
+#: The most text, the most displayed results and the most of their text that is kept of a cell.
 TEXT_KEPT = 16 << 20
 DISPLAYS_KEPT = 1000
+DISPLAYED_KEPT = 64 << 20
 
 
 class CodeCell(NamedTuple):
@@ -49,6 +50,11 @@ def language_of(content: bytes) -> str:
     return next((language for language in ("scala", "sql") if language in named), "python3")
 
 
+def _record(value: Any) -> Dict[str, Any]:
+    """Code in a kernel can send messages of any form."""
+    return value if isinstance(value, dict) else {}
+
+
 class Cell:
     def __init__(self, identity: str) -> None:
         self.id = identity
@@ -59,6 +65,7 @@ class Cell:
         #: What it displayed, by MIME type.
         self.displays: List[Dict[str, Any]] = []
         self._failure: Optional[CellFailed] = None
+        self._displayed = 0
 
     @property
     def value(self) -> Optional[str]:
@@ -67,23 +74,35 @@ class Cell:
 
     def add(self, message: Dict[str, Any]) -> bool:
         """Takes a message of the kernel; true if it is the reply, which is the last one of this cell."""
-        if message.get("parent_header", {}).get("msg_id") != self.id:
+        if _record(message.get("parent_header")).get("msg_id") != self.id:
             return False
-        kind, content = message.get("msg_type"), message.get("content", {})
+        kind, content = message.get("msg_type"), _record(message.get("content"))
         if kind == "stream":
-            self.text = (self.text + str(content.get("text", "")))[:TEXT_KEPT]
+            self._print(str(content.get("text", "")))
         elif kind == "execute_result":
-            self.data = content.get("data", {})
-        elif kind == "display_data" and len(self.displays) < DISPLAYS_KEPT:
-            self.displays.append(content.get("data", {}))
+            self.data = _record(content.get("data"))
+        elif kind == "display_data":
+            self._display(_record(content.get("data")))
         elif kind == "execute_reply":
             if content.get("status") != "ok":
-                traceback = [str(line) for line in content.get("traceback", ())]
+                lines = content.get("traceback")
+                traceback = [str(line) for line in lines] if isinstance(lines, list) else []
                 self._failure = CellFailed(
                     str(content.get("ename", "Error")), str(content.get("evalue", content.get("status"))), traceback
                 )
             return True
         return False
+
+    def _print(self, text: str) -> None:
+        # A text that is full is not copied again for each of a million lines.
+        if len(self.text) < TEXT_KEPT:
+            self.text = (self.text + text)[:TEXT_KEPT]
+
+    def _display(self, data: Dict[str, Any]) -> None:
+        size = sum(len(str(value)) for value in data.values())
+        if len(self.displays) < DISPLAYS_KEPT and self._displayed + size <= DISPLAYED_KEPT:
+            self.displays.append(data)
+            self._displayed += size
 
     def result(self) -> Cell:
         if self._failure is not None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, Generic, Optional, TypeVar
 
 T = TypeVar("T")
+
+#: An integer of 64 bits. Longer ones are none of the platform's.
+INTEGER = re.compile(r"-?[0-9]{1,19}")
 
 
 class Operation(Generic[T]):
@@ -29,7 +33,7 @@ def convert(value: Any, shape: Optional[str], shapes: Dict[str, Dict[str, str]])
     if shape is None or value is None:
         return value
     if shape == "int":
-        return int(value) if isinstance(value, str) else value
+        return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
     if shape == "open":
         return None if value == "infinity" else value
     if shape.startswith("["):

@@ -142,8 +142,8 @@ CLASSES: Dict[int, "type[ApiError]"] = {
 def error_of(response: httpx.Response) -> ApiError:
     """Returns the error of a response that was read. A proxy may have answered, so the body need not be the platform's."""
     try:
-        body = response.json()
-    except (json.JSONDecodeError, UnicodeDecodeError):
+        body = json.loads(response.content)
+    except (ValueError, RecursionError):
         body = None
     body = body if isinstance(body, dict) else {}
     code = str(body.get("error_code", ""))

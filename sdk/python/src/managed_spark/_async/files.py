@@ -11,7 +11,7 @@ import httpx
 
 from .._generated import operations as ops
 from ..errors import Unreachable
-from .transport import AsyncTransport, Content
+from .transport import AsyncTransport, Content, unpacked
 
 if TYPE_CHECKING:
     from .._generated import types
@@ -56,7 +56,7 @@ class AsyncFiles:
         )
         try:
             with open(draft, "xb") as stream:
-                async for piece in response.aiter_bytes():
+                async for piece in unpacked(response):
                     stream.write(piece)
             os.replace(draft, target)
         except httpx.RequestError as error:
@@ -67,7 +67,7 @@ class AsyncFiles:
 
     async def read(self, path: str) -> bytes:
         response = await self._transport.send(
-            ops.download_workspace_file, query={**self._workspace, "file_path": path}
+            ops.download_workspace_file, query={**self._workspace, "file_path": path}, is_bounded=False
         )
         return response.content
 

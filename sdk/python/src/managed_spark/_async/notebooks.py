@@ -164,6 +164,9 @@ class AsyncNotebook:
                 message = json.loads(await async_receive(socket, min(deadline.left, 30.0)))
             except TimeoutError:
                 continue
+            except (ValueError, RecursionError):
+                # Code in a kernel can send anything. What nobody can read is no output.
+                continue
             if isinstance(message, dict):
                 return message
 

@@ -8,10 +8,11 @@ import httpx
 
 from .._generated import operations as ops
 from .._lines import Lines
+from .._operation import INTEGER
 from .._ports import async_sleep
 from .._waiting import Deadline, OnStatus, Pauses, backoff
 from ..errors import RunFailed, Unreachable
-from .transport import AsyncTransport
+from .transport import AsyncTransport, unpacked
 
 if TYPE_CHECKING:
     from .._generated import types
@@ -99,9 +100,12 @@ class AsyncRun:
             found = await self._transport.call(ops.search_job_log, path, query=query)
             for match in found["matches"]:
                 yield match
-            if found["next_offset"] is None:
+            following = found["next_offset"]
+            # An offset that leads back would be searched without end.
+            last = query.get("offset")
+            if following is None or last is not None and (following >= last if backward else following <= last):
                 return
-            query["offset"] = found["next_offset"]
+            query["offset"] = following
 
     async def follow(self, name: str = "stdout", *, offset: int = 0, timeout: float = DAY) -> AsyncIterator[str]:
         """Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke."""
@@ -119,8 +123,9 @@ class AsyncRun:
                     stream=True,
                 )
                 try:
-                    offset = int(response.headers.get("x-log-offset", offset))
-                    async for piece in response.aiter_bytes():
+                    told = response.headers.get("x-log-offset", "")
+                    offset = int(told) if INTEGER.fullmatch(told) else offset
+                    async for piece in unpacked(response):
                         offset += len(piece)
                         failures = 0
                         for line in lines.feed(piece):
@@ -130,7 +135,7 @@ class AsyncRun:
                     await response.aclose()
             except httpx.ReadTimeout:
                 continue
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failures += 1
                 if failures > REOPENED:
                     raise Unreachable(f"The log of job {self.id} broke off {failures} times: {error}") from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import time
 import uuid
-from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, Union
 from urllib.parse import quote
 
 import httpx
@@ -14,6 +15,7 @@ import httpx
 from .._generated import operations as ops
 from .._operation import Operation, PagedOperation, convert
 from .._ports import async_sleep
+from .._unpacking import ACCEPTED, Unpacking
 from .._waiting import backoff
 from ..errors import ApiError, ConfigurationError, ManagedSparkError, Unreachable, error_of
 from ..settings import LOCAL_HOSTS, Settings, checked_token
@@ -31,9 +33,15 @@ logger = logging.getLogger("managed_spark")
 #: How long a request is repeated while the platform does not answer or is overloaded.
 RETRY_SECONDS = 60.0
 RETRIED = frozenset({429, 502, 503})
+#: Headers that describe a body as it was sent, and not as it was read.
+PACKING = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 #: A token is renewed this long before it ends, so that none ends between here and there.
 RENEWED_BEFORE = 60.0
 PAGE_SIZE = 100
+#: The most that an answer may hold, unpacked, and how long its body may take. Neither a server nor a proxy can fill the memory.
+ANSWER_BYTES = 256 << 20
+ANSWER_SECONDS = 600.0
+REFUSAL_BYTES = 1 << 20
 #: What the Idempotency-Key may hold, as other headers do.
 KEY = re.compile(r"[\x20-\x7e]+")
 #: The code of a refusal because another record of the kind has the name.
@@ -44,6 +52,8 @@ class AsyncTransport:
     def __init__(self, settings: Settings, http: Optional[httpx.AsyncBaseTransport] = None) -> None:
         self.settings = settings
         self.retry_seconds = RETRY_SECONDS
+        self.answer_seconds = ANSWER_SECONDS
+        self.answer_bytes = ANSWER_BYTES
         self._token = settings.token
         self._renew_at: Optional[float] = None
         self._http = httpx.AsyncClient(
@@ -52,11 +62,11 @@ class AsyncTransport:
             transport=http,
             # Plain HTTP is allowed to this machine. By a proxy of the environment, it would leave it.
             mounts=None if http else {f"all://{host}": None for host in LOCAL_HOSTS},
-            headers={"User-Agent": f"managed-spark-python/{VERSION}"},
+            headers={"User-Agent": f"managed-spark-python/{VERSION}", "Accept-Encoding": ACCEPTED},
         )
 
     def set_patience(self, seconds: float) -> None:
-        self.retry_seconds = seconds
+        self.retry_seconds = self.answer_seconds = seconds
         self._http.timeout = httpx.Timeout(seconds)
 
     async def close(self) -> None:
@@ -87,7 +97,8 @@ class AsyncTransport:
             repeatable=repeatable,
             timeout=timeout,
         )
-        converted: Any = convert(response.json(), operation.shape, ops.SHAPES) if response.content else None
+        value = self._read(operation, response) if response.content else None
+        converted: Any = convert(value, operation.shape, ops.SHAPES)
         answer: T = converted
         return answer
 
@@ -98,12 +109,31 @@ class AsyncTransport:
         number: Optional[int] = 1
         while number is not None:
             asked = {"limit": PAGE_SIZE, **(query or {}), "pageNumber": number}
-            page = (await self.send(operation, path, query=asked)).json()
-            records: List[T] = convert(page["data"], operation.shape and f"[{operation.shape}]", ops.SHAPES)
+            records, number = self._page(operation, await self.send(operation, path, query=asked), number)
             for record in records:
                 yield record
-            following = page["result_set"].get("next_page")
-            number = following if records else None
+
+    def _page(self, operation: PagedOperation[T], response: httpx.Response, number: int) -> Tuple[List[T], Optional[int]]:
+        """Returns the records of a page, and the number of the next one; a page that leads back would be read without end."""
+        page = self._read(operation, response)
+        if not isinstance(page, dict) or not isinstance(page.get("data"), list):
+            raise self._foreign(operation, response)
+        records: List[T] = convert(page["data"], operation.shape and f"[{operation.shape}]", ops.SHAPES)
+        place = page.get("result_set")
+        following = place.get("next_page") if isinstance(place, dict) else None
+        return records, following if records and isinstance(following, int) and following > number else None
+
+    def _read(self, operation: Operation[Any], response: httpx.Response) -> Any:
+        try:
+            return json.loads(response.content)
+        except (ValueError, RecursionError):
+            raise self._foreign(operation, response) from None
+
+    def _foreign(self, operation: Operation[Any], response: httpx.Response) -> Unreachable:
+        kind = response.headers.get("Content-Type", "no type")
+        return Unreachable(
+            f"{operation.name} got an answer that is not the platform's ({kind}). Check the URL {self.settings.url}."
+        )
 
     async def send(
         self,
@@ -118,6 +148,7 @@ class AsyncTransport:
         repeatable: bool = True,
         timeout: Optional[float] = None,
         stream: bool = False,
+        is_bounded: bool = True,
     ) -> httpx.Response:
         """Returns a success. With `stream` its content is still to be read, and the caller closes it."""
         sent = dict(headers or {})
@@ -134,8 +165,8 @@ class AsyncTransport:
             token = await self.token()
             sent["Authorization"] = f"Bearer {token}"
             try:
-                response = await self._once(operation, path, query, body, content, sent, timeout, stream)
-            except httpx.TransportError as error:
+                response = await self._once(operation, path, query, body, content, sent, timeout, stream, is_bounded)
+            except httpx.RequestError as error:
                 failure = Unreachable(f"{operation.name} at {self.settings.url} got no answer: {_described(error)}")
                 is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
                 is_lost = is_lost or not is_unsent
@@ -143,8 +174,6 @@ class AsyncTransport:
             else:
                 if response.is_success:
                     return response
-                await response.aread()
-                await response.aclose()
                 failure = error_of(response)
                 if response.status_code == 401 and self.settings.password and not is_renewed:
                     # The session ended early, for example because the password was changed elsewhere.
@@ -170,8 +199,9 @@ class AsyncTransport:
         headers: Mapping[str, str],
         timeout: Optional[float],
         stream: bool,
+        is_bounded: bool = True,
     ) -> httpx.Response:
-        filled = {name: quote(str(value), safe="") for name, value in (path or {}).items()}
+        filled = {name: _segment(operation, name, str(value)) for name, value in (path or {}).items()}
         request = self._http.build_request(
             operation.method,
             operation.path.format(**filled),
@@ -181,9 +211,32 @@ class AsyncTransport:
             headers=headers,
             timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else httpx.Timeout(timeout, connect=10.0),
         )
-        response = await self._http.send(request, stream=stream)
+        response = await self._http.send(request, stream=True)
         logger.debug("%s %s: %d", operation.method, request.url.path, response.status_code)
-        return response
+        if stream and response.is_success:
+            return response
+        try:
+            limit = self.answer_bytes if response.is_success else REFUSAL_BYTES
+            return await self._whole(operation, response, limit if is_bounded else None, timeout)
+        finally:
+            await response.aclose()
+
+    async def _whole(
+        self, operation: Operation[Any], response: httpx.Response, limit: Optional[int], timeout: Optional[float]
+    ) -> httpx.Response:
+        """Reads the body, unpacked, within its bounds."""
+        late = time.monotonic() + max(self.answer_seconds, timeout or 0.0)
+        pieces: List[bytes] = []
+        size = 0
+        async for piece in unpacked(response):
+            pieces.append(piece)
+            size += len(piece)
+            if limit is not None and size > limit:
+                raise Unreachable(f"{operation.name} got an answer of more than {limit >> 20} MiB, which is not read.")
+            if time.monotonic() > late:
+                raise httpx.ReadTimeout("the answer does not end", request=response.request)
+        headers = [(name, text) for name, text in response.headers.raw if name.lower() not in PACKING]
+        return httpx.Response(response.status_code, headers=headers, content=b"".join(pieces), request=response.request)
 
     async def token(self) -> str:
         """Returns a token that is valid for a while; logs in if there is a password to do so."""
@@ -193,8 +246,8 @@ class AsyncTransport:
         if settings.username is None or settings.password is None:
             raise ConfigurationError(f"{settings.source} has no token.")
         given = {"username": settings.username, "password": settings.password}
-        login = (await self._login_call(ops.login, None, given)).json()
-        if not login.get("token"):
+        login = self._read(ops.login, await self._login_call(ops.login, None, given))
+        if not isinstance(login, dict) or not login.get("token"):
             raise ConfigurationError(f"{settings.url} has no login by password. Use a personal token.")
         self._token = checked_token(str(login["token"]), settings.url)
         # The expiry is a time of the server's clock; only this default length is the same on every clock.
@@ -212,12 +265,19 @@ class AsyncTransport:
         await self._login_call(ops.select_tenant, {"tenant_id": identity}, None)
 
     async def _tenant_id(self, name: str) -> str:
-        async for tenant in self.pages(ops.list_my_tenants):
-            if tenant["name"] == name:
-                return tenant["tenant_id"]
+        number: Optional[int] = 1
+        while number is not None:
+            asked = {"limit": PAGE_SIZE, "pageNumber": number}
+            answer = await self._login_call(ops.list_my_tenants, None, None, asked)
+            tenants, number = self._page(ops.list_my_tenants, answer, number)
+            for tenant in tenants:
+                if tenant["name"] == name:
+                    return tenant["tenant_id"]
         raise ConfigurationError(f"You do not belong to a tenant with the name {name}.")
 
-    async def _login_call(self, operation: Operation[Any], path: Optional[Dict[str, str]], body: Any) -> httpx.Response:
+    async def _login_call(
+        self, operation: Operation[Any], path: Optional[Dict[str, str]], body: Any, query: Optional[Query] = None
+    ) -> httpx.Response:
         """Sends a step of the login, which is harmless to repeat and must not begin another login."""
         attempt = 0
         give_up = time.monotonic() + self.retry_seconds
@@ -226,8 +286,8 @@ class AsyncTransport:
             attempt += 1
             failure: ManagedSparkError
             try:
-                response = await self._once(operation, path, None, body, None, headers, None, False)
-            except httpx.TransportError as error:
+                response = await self._once(operation, path, query, body, None, headers, None, False)
+            except httpx.RequestError as error:
                 failure = Unreachable(f"The login at {self.settings.url} got no answer: {_described(error)}")
                 pause: Optional[float] = backoff(attempt)
             else:
@@ -240,6 +300,19 @@ class AsyncTransport:
             await async_sleep(pause)
 
 
+async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yields the body in pieces of a bounded size."""
+    if response.is_stream_consumed:
+        # A transport in memory has read it.
+        yield response.content
+        return
+    unpacking = Unpacking(response)
+    async for piece in response.aiter_raw():
+        for part in unpacking.feed(piece):
+            yield part
+    yield unpacking.end()
+
+
 def _pause_after(response: httpx.Response, attempt: int, repeatable: bool) -> Optional[float]:
     """Returns how long to wait before the request is sent again; None if that would not help."""
     status = response.status_code
@@ -247,13 +320,20 @@ def _pause_after(response: httpx.Response, attempt: int, repeatable: bool) -> Op
         return None
     told = response.headers.get("Retry-After", "")
     # A random part keeps clients that were told the same from returning together.
-    return float(told) + backoff(0) if told.isdigit() else backoff(attempt)
+    return float(told) + backoff(0) if told.isascii() and told.isdigit() else backoff(attempt)
 
 
 def _key(given: Optional[str]) -> str:
     if given and not KEY.fullmatch(given):
         raise ConfigurationError("An Idempotency-Key can hold only visible ASCII characters and blanks.")
     return given or str(uuid.uuid4())
+
+
+def _segment(operation: Operation[Any], name: str, value: str) -> str:
+    # A URL would take these for other folders.
+    if value in ("", ".", ".."):
+        raise ConfigurationError(f'{operation.name} needs {name}, which cannot be "{value}".')
+    return quote(value, safe="")
 
 
 def _texts(query: Query) -> Dict[str, Union[str, List[str]]]:

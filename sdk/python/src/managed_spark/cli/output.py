@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import Any, List, Mapping, Optional, Sequence, TextIO
 
@@ -14,7 +15,7 @@ WIDEST = 80
 
 def show(records: Sequence[Mapping[str, Any]], columns: Sequence[str], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(list(records), indent=2, default=str))
+        print(json.dumps(_finite(list(records)), indent=2, default=str, allow_nan=False))
     else:
         table([[record.get(column) for column in columns] for record in records], columns)
 
@@ -36,6 +37,15 @@ def write_output(text: str, to: Optional[TextIO] = None, end: str = "\n") -> Non
     """Writes what a job or a cell printed: as it is into a file or a pipe, and what can be read of it to a terminal."""
     stream = to or sys.stdout
     print(printable(text) if stream.isatty() else text, file=stream, end=end, flush=True)
+
+
+def _finite(value: Any) -> Any:
+    """Returns the value with texts for NaN and the infinities, for which JSON has no numbers, as Spark writes them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 def _text(cell: Any) -> str:
