@@ -2,9 +2,10 @@ import { ConfigurationError } from './errors.ts';
 import { CellFailed } from './failures.ts';
 import type { NotebookType } from './generated/types.ts';
 
-/** The most characters and the most displayed results that are kept of a cell. */
+/** The most characters, the most displayed results and the most characters of them that are kept of a cell. */
 const MAX_TEXT = 16 << 20;
 const MAX_DISPLAYS = 1000;
+const MAX_DISPLAYED = 64 << 20;
 
 /** A message of a kernel, as far as it is read. */
 interface KernelMessage {
@@ -32,6 +33,7 @@ export class Cell {
   /** The results that it displayed, by MIME type. */
   readonly displays: Record<string, unknown>[] = [];
   #failure: CellFailed | undefined;
+  #displayed = 0;
 
   constructor(id: string) {
     this.id = id;
@@ -44,14 +46,26 @@ export class Cell {
   }
 
   /** Takes a message of the kernel; returns true if it is the reply, which is the last one of this cell. */
-  add({ msg_type, parent_header, content = {} }: KernelMessage): boolean {
+  add(message: KernelMessage | null): boolean {
+    const { msg_type, parent_header } = message ?? {};
     if (parent_header?.msg_id !== this.id) return false;
-    if (msg_type === 'stream') this.text = (this.text + (content.text ?? '')).slice(0, MAX_TEXT);
+    // Code in a kernel can send null, which has no default.
+    const content = message?.content ?? {};
+    if (msg_type === 'stream' && this.text.length < MAX_TEXT) {
+      this.text = (this.text + (content.text ?? '')).slice(0, MAX_TEXT);
+    }
     if (msg_type === 'execute_result') this.data = content.data ?? {};
-    if (msg_type === 'display_data' && this.displays.length < MAX_DISPLAYS) this.displays.push(content.data ?? {});
+    if (msg_type === 'display_data') this.#display(content.data ?? {});
     if (msg_type !== 'execute_reply') return false;
     if (content.status !== 'ok') this.#failure = failureOf(content);
     return true;
+  }
+
+  #display(data: Record<string, unknown>): void {
+    const size = Object.values(data).reduce<number>((sum, value) => sum + textOf(value).length, 0);
+    if (this.displays.length >= MAX_DISPLAYS || this.#displayed + size > MAX_DISPLAYED) return;
+    this.displays.push(data);
+    this.#displayed += size;
   }
 
   /** @throws CellFailed if the code raised an exception */
@@ -61,8 +75,12 @@ export class Cell {
   }
 }
 
-function failureOf({ status = '', ename = 'Error', evalue = status, traceback = [] }: Content): CellFailed {
-  return new CellFailed(ename, evalue, traceback.map(String));
+function failureOf({ status = '', ename = 'Error', evalue = status, traceback }: Content): CellFailed {
+  return new CellFailed(ename, evalue, Array.isArray(traceback) ? traceback.map(String) : []);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 /** A cell of a notebook file that a kernel can execute. */

@@ -3,6 +3,11 @@
 /** The parent of all errors of this package. */
 export class ManagedSparkError extends Error {
   override name = 'ManagedSparkError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    // Reasons and messages come from others, and Node writes those of an uncaught error to the terminal as they are.
+    super(printable(message), options);
+  }
 }
 
 /** There are no settings to connect with, or they cannot be used. */
@@ -121,6 +126,11 @@ export function refusalOf(status: number, body: unknown): ApiError {
     details: asRecord(known['details']),
     correlationId: text(known['correlation_id']),
   });
+}
+
+/** Returns text that a terminal shows and does not obey: control characters could hide, rename or type something. */
+function printable(text: string): string {
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

@@ -124,9 +124,15 @@ export class Run {
     const direction = options.backward ? 'backward' : 'forward';
     for (let offset: number | null | undefined; offset !== null;) {
       const query = { text, direction, ...(offset === undefined ? {} : { offset }) } as const;
-      const found = await this.#transport.call(searchJobLog, { path, query, signal: options.signal });
-      yield* found.matches;
-      offset = found.next_offset;
+      const { matches, next_offset: next } = await this.#transport.call(searchJobLog, {
+        path,
+        query,
+        signal: options.signal,
+      });
+      yield* matches;
+      // An offset that leads back would be searched without end.
+      const leadsBack = offset !== undefined && next !== null && (options.backward ? next >= offset : next <= offset);
+      offset = leadsBack ? null : next;
     }
   }
 

@@ -12,6 +12,12 @@ export class TokenSession implements Session {
   readonly #token: string;
 
   constructor(token: string) {
+    // The error of a header would show a token that it cannot hold.
+    if (!/^[\x21-\x7e]+$/.test(token)) {
+      throw new ConfigurationError(
+        'The token is none: it has characters that no token has, such as a blank or a line break.',
+      );
+    }
     this.#token = token;
   }
 

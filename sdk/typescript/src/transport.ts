@@ -8,6 +8,9 @@ const RETRIED = new Set([429, 502, 503]);
 /** The time of an attempt, its answer included. */
 const ATTEMPT_MS = 60_000;
 const PAGE_SIZE = 100;
+/** The most of an answer that is read, unpacked, so that neither a server nor a proxy can fill the memory. */
+const MAX_ANSWER = 256 << 20;
+const MAX_REFUSAL = 1 << 20;
 
 /** The part of each request that names the caller. */
 export interface Session {
@@ -91,7 +94,9 @@ export class Transport {
       const query = { limit: PAGE_SIZE, ...given.query, pageNumber: number };
       const page = (await this.call(operation as Operation<Request, P>, { ...given, query })) as Page<R>;
       yield* page.data;
-      number = page.data.length > 0 ? page.result_set.next_page : null;
+      const { next_page: next } = page.result_set;
+      // A page that leads back would be read without end.
+      number = page.data.length > 0 && typeof next === 'number' && next > number ? next : null;
     }
   }
 
@@ -198,7 +203,9 @@ function pauseAfter(failure: Failure, { repeatable = true }: Request, attempt: n
 
 async function refused(response: Response): Promise<Failure> {
   const { status } = response;
-  const body: unknown = await response.json().catch(() => undefined);
+  const body: unknown = await readText(response, MAX_REFUSAL)
+    .then(JSON.parse)
+    .catch(() => undefined);
   const isPassing = RETRIED.has(status);
   const told = response.headers.get('Retry-After') ?? '';
   // A random part keeps clients that got the same answer from returning together.
@@ -207,13 +214,32 @@ async function refused(response: Response): Promise<Failure> {
 }
 
 async function contentOf({ name, as }: Operation<unknown, unknown>, response: Response): Promise<unknown> {
-  if (as === 'text') return response.text();
   if (as === 'blob') return response.blob();
-  const text = await response.text();
+  const text = await readText(response, MAX_ANSWER);
+  if (as === 'text') return text;
   if (text === '') return undefined;
   const type = response.headers.get('Content-Type') ?? 'no type';
   if (/\bjson\b/.test(type)) return JSON.parse(text);
   throw new Unreachable(`${name} got an answer that is not the platform's (${type}). Check the URL ${response.url}.`);
+}
+
+/** Returns a body as text. @throws Unreachable if it holds more bytes than the limit */
+async function readText(response: Response, limit: number): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let left = limit;
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    left -= value.length;
+    if (left < 0) {
+      await reader.cancel().catch(() => {});
+      throw new Unreachable(`${response.url} sent more than ${limit >> 20} MiB, which is not read.`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 function isUpload(body: unknown): body is BodyInit {

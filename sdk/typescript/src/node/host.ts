@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -18,9 +19,10 @@ export function nodeHost(Socket: typeof WebSocket | undefined = globalThis.WebSo
       return { name: basename(path), content: await openAsBlob(path) };
     },
     async save(path, content) {
-      const draft = `${path}.part`;
+      // Nobody can foresee the name, so no link or file of others is in its place, and two downloads do not mix.
+      const draft = `${path}.${randomUUID()}.part`;
       try {
-        await pipeline(Readable.fromWeb(content as NodeStream), createWriteStream(draft));
+        await pipeline(Readable.fromWeb(content as NodeStream), createWriteStream(draft, { flags: 'wx' }));
         await rename(draft, path);
       } finally {
         await rm(draft, { force: true });
