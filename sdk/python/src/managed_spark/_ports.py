@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import Any, Callable, Coroutine, TypeVar
 
-from websockets.asyncio.client import ClientConnection as AsyncSocket
+import httpx
+from websockets.asyncio.client import ClientConnection as AsyncConnection
 from websockets.asyncio.client import connect as async_connect
-from websockets.sync.client import ClientConnection as Socket
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection as Connection
 from websockets.sync.client import connect
+
+from .errors import error_of
 
 T = TypeVar("T")
 
 __all__ = [
+    "SOCKETS",
     "AsyncSocket",
     "Socket",
     "async_blocking",
@@ -28,7 +34,40 @@ __all__ = [
     "sleep",
 ]
 
+#: Below INFO, sockets log their headers, of which one holds the token.
+SOCKETS = logging.getLogger("managed_spark.sockets")
+SOCKETS.setLevel(logging.INFO)
+
 sleep = time.sleep
+
+
+class AsyncSocket(AsyncConnection):
+    """A connection to the server that was named: a redirect, which would take the token to another one, is refused."""
+
+    async def handshake(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            await super().handshake(*args, **kwargs)
+        except InvalidStatus as refusal:
+            raise _final(refusal) from None
+
+
+class Socket(Connection):
+    """The blocking form of AsyncSocket."""
+
+    #: It is no context, which newer versions warn of.
+    pending_legacy_warning = False
+
+    def handshake(self, *args: Any, **kwargs: Any) -> None:
+        self.pending_legacy_warning = False
+        try:
+            super().handshake(*args, **kwargs)
+        except InvalidStatus as refusal:
+            raise _final(refusal) from None
+
+
+def _final(refusal: InvalidStatus) -> Exception:
+    response = refusal.response
+    return error_of(httpx.Response(response.status_code)) if 300 <= response.status_code < 400 else refusal
 
 
 async def async_sleep(seconds: float) -> None:

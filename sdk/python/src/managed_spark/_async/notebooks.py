@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from .._cells import Cell, CodeCell, code_cells
 from .._generated import operations as ops
-from .._ports import AsyncSocket, async_connect, async_receive, async_sleep
+from .._ports import SOCKETS, AsyncSocket, async_connect, async_receive, async_sleep
 from .._waiting import Deadline, OnStatus, Pauses, backoff
 from ..errors import Conflict, NotFound, RunFailed, Unreachable, error_of
 from ..settings import is_local
@@ -36,7 +36,6 @@ class AsyncNotebook:
         self._transport = transport
         self._path = {"workspace_id": workspace_id, "notebook_id": notebook_id}
         self._socket: Optional[AsyncSocket] = None
-        self._session = f"{uuid.uuid4().hex}_session"
         self.workspace_id = workspace_id
         self.id = notebook_id
 
@@ -147,15 +146,24 @@ class AsyncNotebook:
         return broken + 1
 
     async def _connect(self) -> AsyncSocket:
+        url = f"ws{self.url[len('http'):]}/kernel/socket"
+        # A token in the path would stay in the logs of servers and proxies.
         token = await self._transport.token()
-        path = ops.get_notebook.path.format(**self._path)
-        # The path has to hold the token, so errors about the address must not be shown.
-        url = f"ws{self._transport.settings.url[len('http'):]}{path}/kernel/ws/{self._session}/{token}"
+        headers = {"Authorization": f"Bearer {token}"}
         # What is for this machine must not leave it by a proxy of the environment.
         proxy: Optional[Literal[True]] = None if is_local(url) else True
-        return await async_connect(
-            url, max_size=MESSAGE_BYTES, max_queue=MESSAGES_WAITING, open_timeout=30, proxy=proxy
+        socket: Any = await async_connect(
+            url,
+            create_connection=AsyncSocket,
+            additional_headers=headers,
+            max_size=MESSAGE_BYTES,
+            max_queue=MESSAGES_WAITING,
+            open_timeout=30,
+            proxy=proxy,
+            logger=SOCKETS,
         )
+        opened: AsyncSocket = socket
+        return opened
 
     async def _message(self, socket: AsyncSocket, deadline: Deadline) -> Dict[str, Any]:
         while True:
