@@ -42,7 +42,7 @@ export class ${one}Selector extends RecordSelectorQuery('${kind}') {}
 export class ${one}ListQuery extends PageOrAllQuery {}
 
 export class ${one}SearchQuery extends ${one}ListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) ${kind}_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) ${kind}_name: string;
 }
 
 @About('A new ${label}.')
@@ -52,7 +52,7 @@ export class Create${one} {
   @Field.description() description?: string | null;
 }
 
-@About('Changes of a ${label}; at least one. Absent fields keep their values.')
+@About('Changes to a ${label}; at least one. Absent fields keep their values.')
 @Example({ description: 'Changed by an example' })
 export class Update${one} {
   @Field.name({ optional: true }) name?: string;
@@ -72,7 +72,7 @@ export class ${one}Read extends IntersectionType(${one}Fields, ReadAudit) {
   @Field.id() ${kind}_id: number;
 }
 
-@About('A ${label} after a change. Its id is a decimal text.')
+@About('A ${label} as returned by a write. Its id is a decimal string.')
 @FieldsMean({ ${kind}_id: 'Id of the ${label}' })
 export class ${one}Write extends IntersectionType(${one}Fields, WriteAudit) {
   @Field.idText() ${kind}_id: string;

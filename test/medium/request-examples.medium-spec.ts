@@ -103,7 +103,7 @@ const STEPS: Record<string, string> = {
 
 const SECTIONS = TAGS.map(({ name }) => name as string);
 /** Changes the own password and creates an own token, once a user exists. */
-const OUT_OF_ORDER = ['Own user', 'Personal tokens'];
+const OUT_OF_ORDER = ['Current user', 'Personal tokens'];
 
 /** Returns all steps: the named ones, and those that create and change a record of every other kind. */
 function stepsOf(published: readonly Published[]): [string, string][] {

@@ -18,8 +18,8 @@ describe('accessSnapshot', () => {
     expect(text.split('\n').filter((line) => /^[-#]/.test(line))).toEqual([
       '# Who may call what',
       '## Below `/api/v1`',
-      '- `GET /open` getOpen: Needs no token.',
-      '- `GET /record` getRecord: At least VIEW on the workspace; ADMIN and PLATFORM ADMIN need none.',
+      '- `GET /open` getOpen: No token is needed.',
+      '- `GET /record` getRecord: At least VIEW on the workspace; ADMIN and PLATFORM ADMIN need no permission.',
       '- `PUT /record` updateRecord: Roles: ADMIN in the selected tenant.',
       '## Below `/agent/v1`',
       '- `POST /poll` agentPoll: A node agent with its token.',

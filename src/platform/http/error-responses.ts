@@ -3,18 +3,18 @@ import { ErrorAnswerBody } from './error-answer-body';
 
 /** Statuses with a response of their own. The others have one cause for all operations, so one response describes them. */
 const ERROR_TEXT = {
-  400: 'Malformed, in breach of a field rule, or not possible in the current state',
+  400: 'The request is malformed, a field breaks a rule, or the current state does not allow it',
   401: 'The token is missing or not valid',
   403: 'A role, a workspace permission or a selected tenant is missing',
   404: 'The tenant has no such record',
-  409: 'Conflicts with the current state or with another record',
-  422: "The caller's code failed; the details have type, message and lines of its error",
+  409: 'The request conflicts with the current state or with another record',
+  422: 'The code of the function failed; `details` has the type, message and lines of its error',
   429: 'Too many attempts or concurrent streams; see Retry-After',
   500: 'Unexpected failure, or a dependency does not respond',
   504: 'The response took too long',
   default:
-    'Any other error. 408: the head or the body of the request took too long to arrive. 413: the body is too large. 415: the operation does not accept a ' +
-    'body of this type. 431: the head of the request, its address and headers, is too large. 503: a required system does not respond, or the server is ' +
+    'Any other error. 408: the headers or the body of the request took too long to arrive. 413: the body is too large. 415: the operation does not accept a ' +
+    'body of this type. 431: the URL and headers of the request are too large. 503: a required system does not respond, or the server is ' +
     'overloaded; see Retry-After.',
 } as const;
 
@@ -23,7 +23,7 @@ export type ErrorStatus = keyof typeof ERROR_TEXT;
 const OVERLOADED: readonly string[] = ['429', 'default'];
 const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds after which to send the request again; absent if that is not known',
+    description: 'Seconds to wait before sending the request again; absent if that is not known',
     schema: { type: 'integer', minimum: 0 },
   },
 };

@@ -12,8 +12,8 @@ export interface ListPage<T> {
 }
 
 export const LIST_PAGE_HEADERS = {
-  'X-Total-Count': { description: 'Entries of the whole list', schema: { type: 'integer' } },
-  Link: { description: 'Where the next page is, with rel="next"; absent on the last', schema: { type: 'string' } },
+  'X-Total-Count': { description: 'Number of entries in the whole list', schema: { type: 'integer' } },
+  Link: { description: 'URL of the next page, with rel="next"; absent on the last', schema: { type: 'string' } },
 } as const;
 
 /** Sends the entries of a {@link ListPage} as the body. Headers carry the length of the whole list and the link to the next page. */

@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, textToWire, toWire } from '../kernel/product/product-name';
 import { showAnswers } from './answer-examples';
+import { API_RELEASE } from './api-release';
 import { assertDescribed } from './assert-described';
 import { EnumSchemas } from './enum-schemas';
 import { plainErrorResponse, sharedErrorName, sharedErrorResponses } from './error-responses';
@@ -11,17 +12,15 @@ import { documentOperations } from './operation-document';
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
-/** Release of the API's specification that the service follows. The version of the service is separate. */
-export const API_RELEASE = '2.10.1';
 export const API_TITLE = 'Managed Spark Compute Platform';
 /** Path of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
 
-const FIRST_PAGE = `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.
+const FIRST_PAGE = `Define infrastructure, start and stop Spark clusters, share workspaces, and run jobs. Release ${API_RELEASE} of the API.
 
-1. **Sign in**: \`POST /${API_PREFIX}/login\` with user name and password returns a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; on the page of the Swagger UI, press *Authorize* and paste it at *bearerAuth*.
+1. **Log in**: \`POST /${API_PREFIX}/login\` with user name and password returns a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; in Swagger UI, click *Authorize* and paste it into *bearerAuth*.
 2. **Choose a tenant**: \`GET /${API_PREFIX}/user/tenants\` lists yours, \`POST /${API_PREFIX}/user/select/{tenant_id}\` selects one for the token. If you belong to a single tenant, it is already selected.
-3. **Go on** in the order of the sections: a workspace with files, a job, a notebook; then clusters and what they are made of; administration comes last.
+3. **Continue** in the order of the sections: a workspace with files, a job, a notebook; then clusters and what they are made of; administration comes last.
 
 The example bodies run unchanged, in this order, against a fresh quickstart, which prints the password of \`admin\`.`;
 

@@ -24,6 +24,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
+import { API_RELEASE } from './api-release';
 import { pageSchemaOf } from './page-schema';
 import { documentId } from './parameters';
 import { type ErrorStatus, errorText } from './error-responses';
@@ -31,6 +32,9 @@ import { routeHandlers } from './route-handlers';
 
 /** Error statuses of any operation. {@link errorStatuses} adds those of one operation. */
 const USUAL_ERRORS = [400, 401, 404, 500] as const satisfies ErrorStatus[];
+
+/** Section of the description of an operation that other implementations of the same release do not have. */
+const EXTENSION_SECTION = `\n\n**Extension:** Not part of release ${API_RELEASE} of the API.`;
 
 /** Begins the section of an operation's description that says who may call it. */
 export const ACCESS_SECTION = '\n\n**Access:** ';
@@ -69,7 +73,8 @@ function documentationOf(options: OperationOptions): MethodDecorator {
     ApiOperation({
       operationId: options.id,
       summary: options.summary,
-      description: `${options.description ?? ''}${ACCESS_SECTION}${describeAccess(options.access)}`.trim(),
+      description:
+        `${options.description ?? ''}${options.isExtension ? EXTENSION_SECTION : ''}${ACCESS_SECTION}${describeAccess(options.access)}`.trim(),
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
@@ -100,7 +105,7 @@ function rawBodySchema({ jsonExample }: OperationOptions): object {
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   description:
-    'Makes it safe to send the request again: with the same key, it acts once and gets the same response. 1 to 255 visible ASCII characters',
+    'Makes it safe to repeat the request: with the same key, it takes effect once and gets the same response. 1 to 255 visible ASCII characters',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
@@ -128,9 +133,9 @@ export function errorStatuses(options: OperationOptions): ErrorStatus[] {
 export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':
-      return 'Needs no token.';
+      return 'No token is needed.';
     case 'signed-in':
-      return 'Any signed-in user.';
+      return 'Any logged-in user.';
     case 'tenant':
       return access.roles
         ? `Roles: ${access.roles.join(', ')} in the selected tenant.`
@@ -140,7 +145,7 @@ export function describeAccess(access: Access): string {
     case 'workspace':
       return access.optional
         ? `At least ${access.permission} on the workspace; if no workspace is named, any role in the selected tenant. ADMIN and PLATFORM ADMIN need no permission.`
-        : `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN need none.`;
+        : `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN need no permission.`;
     case 'machine':
       return 'A machine that will become a node; needs no token.';
     case 'node':

@@ -27,6 +27,8 @@ export interface OperationOptions {
   /** Further information for callers. */
   description?: string;
   tag: string;
+  /** True if the API's release does not have the operation; its description then says so. */
+  isExtension?: boolean;
   access: Access;
   response: ResponseShape;
   /** 200 unless the contract says otherwise. */

@@ -23,7 +23,7 @@ export function pageSchemaOf(record: Type<object>): Type<object> {
 }
 
 function pageClass(name: string, record: Type<object>): Type<object> {
-  @About(`A page of a list, whose records are each a ${record.name}.`)
+  @About(`A page of ${record.name} records.`)
   class Page {
     @Field.objects(() => record, { description: 'The records of this page' }) data: object[];
     @Field.object(() => ResultSet) result_set: ResultSet;

@@ -1,7 +1,7 @@
 /** The sections of the API in the order of use, administration last, each with a description. */
 export const TAGS = [
-  { name: 'Login', description: 'Sign in with user name and password or at a provider, and sign out.' },
-  { name: 'Own user', description: 'Your account and your roles; select the tenant to work in.' },
+  { name: 'Login', description: 'Log in with user name and password or through an identity provider, and log out.' },
+  { name: 'Current user', description: 'Your account and your roles; select the tenant to work in.' },
   { name: 'Personal tokens', description: 'Tokens for your programs, each bound to a tenant.' },
   { name: 'Workspaces', description: 'Shared places for the files and jobs of a team.' },
   { name: 'Workspace files', description: 'Scripts and data of a workspace.' },
@@ -16,14 +16,15 @@ export const TAGS = [
   },
   {
     name: 'Infrastructure',
-    description: 'Parts of clusters: credentials, networks, images, disks and machines; and repositories of packages.',
+    description:
+      'What clusters are made of: credentials, networks, images, disks and machines; and package repositories.',
   },
   { name: 'Object storage', description: 'Buckets of your object stores, and the files in them.' },
   { name: 'Mounts', description: 'Directories of buckets that jobs access by file paths.' },
   { name: 'Metastores', description: 'Catalogs of tables in Hive metastores, AWS Glue and Unity Catalog.' },
   {
     name: 'Secrets',
-    description: 'Secrets of the tenant, of workspaces and of your own, for metastores, object stores and jobs.',
+    description: 'Secrets of tenants, workspaces and users, for metastores, object stores and jobs.',
   },
   {
     name: 'Secrets of metastores',
@@ -31,14 +32,14 @@ export const TAGS = [
   },
   { name: 'Metastore browsing', description: 'Browse metastores, and test secrets with them.' },
   { name: 'Users', description: 'Accounts of people and programs.' },
-  { name: 'Groups', description: 'Groups of users, to assign roles and workspaces to all members at once.' },
+  { name: 'Groups', description: 'Groups of users, to grant roles and permissions to all members at once.' },
   { name: 'Workspace access', description: 'Permissions to view, run, edit or manage the contents of a workspace.' },
   { name: 'Directory', description: 'Import accounts and groups from LDAP or the identity provider.' },
   { name: 'Tenants', description: 'Create, find, change and delete tenants.' },
   { name: 'Tenant administration', description: 'Members of the selected tenant and their roles.' },
   { name: 'Platform administration', description: 'Members of all tenants and their roles.' },
-  { name: 'Access rules', description: 'Operations that each role may call.' },
-  { name: 'Audit log', description: 'Changes with their user, origin and outcome.' },
+  { name: 'Access rules', description: 'Which role may call which operation.' },
+  { name: 'Audit log', description: 'Who changed what, from where and with which outcome.' },
   { name: 'Billing', description: 'Usage and costs of clusters.' },
   { name: 'Probes', description: 'Health and version of the service.' },
 ] as const;

@@ -33,7 +33,7 @@ export class BillingController {
     path: `${base}/tenants`,
     id: 'listBilledTenants',
     summary: 'List the tenants whose nodes ran',
-    description: 'Returns the tenants whose nodes ran, deleted ones included.',
+    description: 'Returns the tenants whose nodes ran, including deleted ones.',
     response: Responses.list(BilledTenant),
   })
   listBilledTenants(@Query() query: BilledTenantsQuery): Promise<BilledTenant[]> {
@@ -57,8 +57,8 @@ export class BillingController {
     ...shared,
     path: `${base}/clusters`,
     id: 'listBilledClusters',
-    summary: 'List the clusters whose nodes ran, deleted ones included',
-    description: 'Returns the clusters whose nodes ran, deleted ones included.',
+    summary: 'List the clusters whose nodes ran, including deleted ones',
+    description: 'Returns the clusters whose nodes ran, including deleted ones.',
     response: Responses.list(BilledClusterRead),
   })
   listBilledClusters(@Query() query: BilledClustersQuery): Promise<BilledClusterRead[]> {
@@ -93,7 +93,7 @@ export class BillingController {
     ...shared,
     path: `${base}/usage`,
     id: 'getBilledUsage',
-    summary: 'Usage by day (UTC), tenant, cluster, machine type and labels',
+    summary: 'Get the usage by day (UTC), tenant, cluster, machine type and labels',
     description: `Returns a line for each day (UTC), tenant, cluster, machine type and set of labels on which nodes ran, between two days that are both included. Running nodes count until now, so lines of today grow. ${AS_CSV}`,
     response: Responses.table(BilledUsageRead),
   })
@@ -110,7 +110,7 @@ export class BillingController {
     ...shared,
     path: `${base}/invoice`,
     id: 'getBilledInvoice',
-    summary: 'Cost of the usage by month (UTC), tenant, cluster, machine type, labels and unit price',
+    summary: 'Get the cost of the usage by month (UTC), tenant, cluster, machine type, labels and unit price',
     description: `Returns a line for each month (UTC), tenant, cluster, machine type, set of labels and unit price. The days of the dates are ignored. The operator configures the unit prices. ${AS_CSV}`,
     response: Responses.table(BilledInvoiceRead),
   })

@@ -33,7 +33,8 @@ export class CostsController {
     id: 'listCosts',
     summary: 'List what runs and nodes cost, by day, workspace, cluster, user or run',
     description:
-      'An extension of this platform. Returns the shares of runs in the named workspace, or in every workspace of the tenant that you may view, between two days (UTC) that are both included. Administrators also see the time of nodes that no run held, by day and by cluster, and that all of it adds up to what the tenant is billed for. Nodes and runs that have not ended count until `as_of`. Follow `next` with the same filters to read on.',
+      'Returns the shares of runs in the named workspace, or in every workspace of the tenant that you may view, between two days (UTC) that are both included. Administrators also see the time of nodes that no run held, by day and by cluster, and that all of it adds up to what the tenant is billed for. Nodes and runs that have not ended count until `as_of`. For the next page, send `next` as `after` with the same filters.',
+    isExtension: true,
     tag: 'Costs',
     access: Allow.workspaceIfNamed('VIEW'),
     response: Responses.one(CostReport),
@@ -54,9 +55,10 @@ export class CostsController {
     method: 'GET',
     path: '/workspace/{workspace_id}/run/{run_id}/cost',
     id: 'getRunCost',
-    summary: 'Get what a run costs, with the intervals that prove it',
+    summary: 'Get the cost of a run, with the intervals that it is computed from',
     description:
-      'An extension of this platform. Returns the share that a job or a notebook instance has of the RUNNING time of its nodes: from when it got its slot until its end, or until now, its node divided by the number of runs that the node holds at once. A run on the master of a CLUSTER has the same part of each worker. What no run holds is idle, and no share of any run.',
+      'Returns the share that a job or a notebook instance has of the RUNNING time of its node: the time from when it got its slot until its end, or until now, divided by the number of runs that the node holds at once. A run on the master of a CLUSTER also has the same share of each worker. Time that no run holds is idle and belongs to no run.',
+    isExtension: true,
     tag: 'Costs',
     access: Allow.workspace('VIEW'),
     response: Responses.one(RunCost),

@@ -91,7 +91,7 @@ export class ClusterWorkspacesController {
     path: `${ofCluster}/search`,
     id: 'searchClusterWorkspaces',
     summary: 'Search the workspaces associated with a cluster by part of the name',
-    description: 'Returns the workspaces associated with the cluster whose name contains the text, in any letter case.',
+    description: 'Returns the workspaces associated with the cluster whose name contains the text, ignoring case.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ClusterWorkspaceRead),
@@ -128,7 +128,7 @@ export class ClusterWorkspacesController {
     id: 'searchWorkspaceClusters',
     summary: 'Search the clusters associated with a workspace by part of the name',
     description:
-      'Returns the clusters associated with the workspace whose name contains the text, in any letter case. It has the same filters as the list.',
+      'Returns the clusters associated with the workspace whose name contains the text, ignoring case. It has the same filters as the list.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.page(ClusterWorkspaceRead),

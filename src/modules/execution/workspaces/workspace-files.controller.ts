@@ -56,7 +56,7 @@ export class WorkspaceFilesController {
     path: '/workspace/files/search',
     id: 'searchWorkspaceFiles',
     summary: 'Search files by part of the name',
-    description: `Returns the files and directories whose name contains the text, in any letter case. ${NOTHING_IS_404}`,
+    description: `Returns the files and directories whose name contains the text, ignoring case. ${NOTHING_IS_404}`,
     tag,
     access: view,
     response: Responses.page(WorkspaceFileRead),
@@ -74,7 +74,7 @@ export class WorkspaceFilesController {
     id: 'uploadWorkspaceFile',
     summary: 'Upload a file or create a directory',
     description:
-      'Stores the body as a file, at `path` below `target_dir`; missing parent directories are created. An existing file is refused with 409 unless `overwrite` is true. With `unchanged_since`, a file that somebody has changed or deleted since then is refused with 409 as well, so that no edit is lost. With `is_dir`, a directory is created and the request has no body. The workspace must be enabled. An upload that is interrupted, or is of another size than announced, leaves nothing.',
+      'Stores the body as a file, at `path` below `target_dir`; missing parent directories are created. An existing file is refused with 409 unless `overwrite` is true. With `unchanged_since`, a file that somebody has changed or deleted since then is refused with 409 as well, so that no edit is lost. With `is_dir`, a directory is created and the request has no body. The workspace must be enabled. An upload that is interrupted, or whose size is not the announced one, stores nothing.',
     tag,
     access: edit,
     response: Responses.one(WorkspaceFileWrite),
@@ -196,7 +196,7 @@ export class WorkspaceFilesController {
     method: 'GET',
     path: '/workspace/file/usage',
     id: 'getWorkspaceFileUsage',
-    summary: 'Number and size of the files of a workspace',
+    summary: 'Get the number and size of the files of a workspace',
     description:
       'Counts files, directories and bytes of the workspace, and returns the limit up to which files can be added.',
     tag,

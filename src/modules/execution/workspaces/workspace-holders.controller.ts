@@ -80,8 +80,8 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       ...view,
       path: `${path}/${kind}s/search`,
       id: `searchWorkspace${word}s`,
-      summary: `Search those ${kind}s by part of the name`,
-      description: `Returns the same for the ${kind}s whose name contains the text, in any letter case.`,
+      summary: `Search the ${kind}s that hold a permission on the workspace by part of the name`,
+      description: `Returns the workspace with the ${kind}s that hold a permission on it and whose name contains the text, ignoring case, in one object for each permission.`,
       response: responses.list,
     })
     search(@QueryOf(queries.search) query: PageQuery & ListQuery, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -93,7 +93,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission`,
       id: `listWorkspace${word}sAccess`,
       summary: `List the ${kind}s that hold a permission on the workspace, or those of one permission`,
-      description: `Returns the same as the list of ${kind}s, of every permission or of the named one.`,
+      description: `Returns the workspace with the ${kind}s that hold any permission on it, or the one that permission_id names, in one object for each permission.`,
       response: responses.list,
     })
     listAccess(
@@ -107,8 +107,8 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       ...view,
       path: `${path}/${kind}s/permission/search`,
       id: `searchWorkspace${word}sAccess`,
-      summary: `Search the ${kind}s of all permissions, or of one, by part of the name`,
-      description: `Returns the same for the ${kind}s whose name contains the text, of every permission or of the named one.`,
+      summary: `Search the ${kind}s that hold a permission on the workspace, or those of one permission, by part of the name`,
+      description: `Returns the workspace with the ${kind}s that hold any permission on it, or the one that permission_id names, and whose name contains the text, ignoring case.`,
       response: responses.list,
     })
     searchAccess(
@@ -123,7 +123,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}s/permission/{permission_id}`,
       id: `listWorkspace${word}sByPermission`,
       summary: `List the ${kind}s whose strongest permission on the workspace is this one`,
-      description: `Returns the workspace with the ${kind}s whose strongest permission on it is the one of the path.`,
+      description: `Returns the workspace with the ${kind}s whose strongest permission on it is the one in the path.`,
       response: responses.list,
     })
     listByPermission(
@@ -138,8 +138,8 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       ...view,
       path: `${path}/${kind}/match/{${kind}name}`,
       id: `matchWorkspace${word}`,
-      summary: `Find a ${kind} by its exact name among those that hold a permission on the workspace`,
-      description: `Returns what has exactly this name among the ${kind}s that hold a permission on the workspace; if there is none, the answer is 404.`,
+      summary: `Find a ${kind} that holds a permission on the workspace by exact name`,
+      description: `Returns the ${kind} with exactly this name. If no ${kind} with a permission on the workspace has it, the answer is 404.`,
       response: responses.match,
     })
     match(@TextParam(`${kind}name`) name: string, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -154,7 +154,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
         kind === 'user'
           ? 'Get the permissions of a user on the workspace: the effective one, the direct one, and those through groups'
           : 'Get the permission of a group on the workspace',
-      description: `Returns the permission of one ${kind} on the workspace; one without a permission is a 404.`,
+      description: `Returns the permission of one ${kind} on the workspace. For a ${kind} without a permission, the answer is 404.`,
       response: responses.held,
     })
     getPermission(@IdParam(`${kind}_id`) id: number, @Scope() scope: WorkspaceScope): Promise<object> {
@@ -167,7 +167,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}`,
       id: `assignWorkspace${word}Permission`,
       summary: `Assign a ${kind} of the tenant a permission on the workspace, in place of any other that it holds directly`,
-      description: `The ${kind} must belong to the tenant. It holds one permission directly: another replaces it, and the same one again is refused with 409. It applies from the next request on.`,
+      description: `The ${kind} must belong to the tenant. A ${kind} holds one permission directly: assigning another replaces it, and assigning the same one again is refused with 409. It applies from the next request on.`,
       response: responses.assigned,
       errors: [409],
     })
@@ -181,7 +181,7 @@ export function WorkspaceHoldersController<Assignment extends object>(routes: Ho
       path: `${path}/${kind}/{${kind}_id}/permission/{permission_id}`,
       id: `revokeWorkspace${word}Permission`,
       summary: `Revoke a permission on the workspace that a ${kind} holds directly`,
-      description: `Removes the permission that the ${kind} holds directly, from the next request on; those held through groups stay.`,
+      description: `Removes the permission that the ${kind} holds directly. This applies from the next request on; permissions held through groups stay.`,
       response: Responses.message,
       status: 201,
     })

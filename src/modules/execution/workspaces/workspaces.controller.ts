@@ -26,7 +26,7 @@ export class WorkspacesController {
     method: 'GET',
     path: '/workspaces',
     id: 'listWorkspaces',
-    summary: 'List the workspaces that you may see',
+    summary: 'List the workspaces that you may view',
     description:
       'Returns the workspaces of the tenant on which you hold a permission, directly or through a group; ADMIN and PLATFORM ADMIN see all.',
     tag,
@@ -46,7 +46,7 @@ export class WorkspacesController {
     path: '/workspaces/search',
     id: 'searchWorkspaces',
     summary: 'Search the workspaces by part of the name',
-    description: 'Returns the workspaces that you may see whose name contains the text, in any letter case.',
+    description: 'Returns the workspaces that you may view and whose name contains the text, ignoring case.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(WorkspaceRead),
@@ -65,7 +65,7 @@ export class WorkspacesController {
     id: 'createWorkspace',
     summary: 'Create a workspace; its creator gets MANAGE',
     description:
-      'Creates an empty workspace in the selected tenant, on which you hold MANAGE. A name that another current workspace of the tenant has is refused with 409.',
+      'Creates an empty workspace in the selected tenant, on which you hold MANAGE. A name that is already in use in the tenant is refused with 409.',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.one(WorkspaceWrite),
@@ -80,7 +80,8 @@ export class WorkspacesController {
     path: '/workspace',
     id: 'getWorkspace',
     summary: 'Get a workspace by id or name',
-    description: 'Returns one workspace, enabled or disabled. If both id and name are sent, they must agree.',
+    description:
+      'Returns one workspace, enabled or disabled. If both id and name are sent, they must identify the same record.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.one(WorkspaceRead),
@@ -115,7 +116,7 @@ export class WorkspacesController {
     id: 'enableWorkspace',
     summary: 'Enable a workspace',
     description:
-      'Lets jobs, files and runs of the workspace be added and changed again. One that is already enabled is refused with 409.',
+      'Jobs, files and runs can be added to the workspace and changed again. One that is already enabled is refused with 409.',
     tag,
     access: Allow.workspace('EDIT'),
     response: Responses.one(WorkspaceWrite),
@@ -132,7 +133,7 @@ export class WorkspacesController {
     id: 'disableWorkspace',
     summary: 'Disable a workspace: it takes no new or changed jobs, files or runs',
     description:
-      'Keeps the workspace as it is: new or changed jobs, notebooks, files and runs are refused with 409. Its to_date is set; runs that were submitted continue. One that is already disabled is refused with 409.',
+      'Freezes the workspace: new or changed jobs, notebooks, files and runs are refused with 409. Its to_date is set; runs that were submitted continue. One that is already disabled is refused with 409.',
     tag,
     access: Allow.workspace('EDIT'),
     response: Responses.one(WorkspaceWrite),

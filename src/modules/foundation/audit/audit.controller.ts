@@ -18,9 +18,11 @@ export class AuditController {
     method: 'GET',
     path: '/admin/audit/events',
     id: 'listAuditEvents',
-    summary: 'List the audit events of the selected tenant, newest first; counts and pages reach the newest 10,000',
+    isExtension: true,
+    summary:
+      'List the audit events of the selected tenant, newest first; only the newest 10,000 can be counted and paged',
     description:
-      'Returns the requests that changed something, or were refused, in the selected tenant. Counts and pages reach the newest 10,000; narrower filters reach older ones.',
+      'Returns the requests that changed something, or were refused, in the selected tenant. Only the newest 10,000 events that match can be counted and paged; to reach older ones, narrow the filters.',
     tag: TAG,
     access: Allow.tenant(ADMINS),
     response: Responses.page(AuditEventRead),
@@ -33,9 +35,10 @@ export class AuditController {
     method: 'GET',
     path: '/platform/admin/audit/events',
     id: 'listPlatformAuditEvents',
-    summary: 'List the audit events of every tenant, newest first; counts and pages reach the newest 10,000',
+    isExtension: true,
+    summary: 'List the audit events of every tenant, newest first; only the newest 10,000 can be counted and paged',
     description:
-      'Returns the requests that changed something, or were refused, in every tenant and outside of tenants. Counts and pages reach the newest 10,000; narrower filters reach older ones.',
+      'Returns the requests that changed something, or were refused, in every tenant and outside of tenants. Only the newest 10,000 events that match can be counted and paged; to reach older ones, narrow the filters.',
     tag: TAG,
     access: Allow.platform(['PLATFORM ADMIN']),
     response: Responses.page(AuditEventRead),

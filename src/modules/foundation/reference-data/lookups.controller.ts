@@ -43,7 +43,8 @@ export class LookupsController {
     path: '/lookup_cloud_providers',
     id: 'listCloudProviders',
     summary: 'List the cloud providers',
-    description: 'Returns the providers on which clusters can run. Only a release changes the list.',
+    description:
+      'Returns the providers on which clusters can run. The list changes only with a release of the platform.',
     response: Responses.list(CloudProviderLookup),
   })
   listCloudProviders(): CloudProviderLookup[] {
@@ -68,7 +69,7 @@ export class LookupsController {
     id: 'listAvailabilityZones',
     summary: 'List the availability zones of every provider',
     description:
-      'Returns the zones of every provider, in which networks and cloud environments are. Only a release changes the list.',
+      'Returns the zones of every provider, in which networks and cloud environments are. The list changes only with a release of the platform.',
     response: Responses.page(AvailabilityZoneLookup),
   })
   listAvailabilityZones(@Query() query: PageQuery): Page<AvailabilityZoneLookup> {
@@ -111,7 +112,7 @@ export class LookupsController {
     id: 'listMachineTypes',
     summary: 'List the machine types of every provider',
     description:
-      'Returns the machine types of every provider, from which cluster configurations are made. Only a release changes the list.',
+      'Returns the machine types of every provider, from which cluster configurations are made. The list changes only with a release of the platform.',
     response: Responses.page(MachineTypeLookup),
   })
   listMachineTypes(@Query() query: PageOrAllQuery): Page<MachineTypeLookup> {
@@ -154,7 +155,7 @@ export class LookupsController {
     id: 'listCloudLabelPatterns',
     summary: 'List the rules for labels of cloud resources',
     description:
-      'Returns the rule of each provider for keys and values of labels, or that of one. Only a release changes the list.',
+      'Returns the rule of each provider for keys and values of labels, or that of one. The list changes only with a release of the platform.',
     response: Responses.list(CloudLabelPatternLookup),
   })
   listCloudLabelPatterns(@Query() query: CloudProviderFilter): CloudLabelPatternLookup[] {
@@ -167,7 +168,7 @@ export class LookupsController {
     id: 'listCredentialTypes',
     summary: 'List the credential types',
     description:
-      'Returns the types of credentials, of every provider or of one. The type determines the keys of credentials. Only a release changes the list.',
+      'Returns the types of credentials, of every provider or of one. The type determines the keys of credentials. The list changes only with a release of the platform.',
     response: Responses.list(CredentialTypeLookup),
   })
   listCredentialTypes(@Query() query: CloudProviderFilter): CredentialTypeLookup[] {
@@ -180,7 +181,7 @@ export class LookupsController {
     id: 'listSparkJobTypeLanguages',
     summary: 'List the languages of job types',
     description:
-      'Returns the languages of job types, of every type or of some, and whether a single run can have its own arguments and properties. Only a release changes the list.',
+      'Returns the languages of job types, of every type or of some, and whether a single run can have its own arguments and properties. The list changes only with a release of the platform.',
     response: Responses.list(SparkJobTypeLangLookup),
   })
   listSparkJobTypeLanguages(@Query() query: JobTypeFilter): SparkJobTypeLangLookup[] {
@@ -193,7 +194,7 @@ export class LookupsController {
     id: 'listSecretTypes',
     summary: 'List the secret types',
     description:
-      'Returns the types of secrets, or those that open a kind of metastore or store. Only a release changes the list.',
+      'Returns the types of secrets, or those that open a kind of metastore or store. The list changes only with a release of the platform.',
     response: Responses.list(SecretTypeLookup),
   })
   listSecretTypes(@Query() query: SecretSupportsFilter): SecretTypeLookup[] {
@@ -206,7 +207,7 @@ export class LookupsController {
     id: 'listGitCredentialPatterns',
     summary: 'List the rules for Git credentials',
     description:
-      'Returns the rules for user names and tokens of Git providers, or those of one. Only a release changes the list.',
+      'Returns the rules for user names and tokens of Git providers, or those of one. The list changes only with a release of the platform.',
     response: Responses.list(GitCredentialPatternLookup),
   })
   listGitCredentialPatterns(@Query() query: GitProviderFilter): GitCredentialPatternLookup[] {
@@ -219,7 +220,7 @@ export class LookupsController {
     id: 'listDiskTypes',
     summary: 'List the disk types',
     description:
-      'Returns the disk types of every provider with their sizes, from which volume configurations are made. Only a release changes the list.',
+      'Returns the disk types of every provider with their sizes, from which volume configurations are made. The list changes only with a release of the platform.',
     response: Responses.list(DiskTypeLookup),
   })
   listDiskTypes(): DiskTypeLookup[] {
@@ -232,7 +233,7 @@ export class LookupsController {
     id: 'listMachineArchitectureTypes',
     summary: 'List the machine architectures',
     description:
-      'Returns the processor architectures of machine types and boot disk images. Only a release changes the list.',
+      'Returns the processor architectures of machine types and boot disk images. The list changes only with a release of the platform.',
     response: Responses.list(MachineArchitectureTypeLookup),
   })
   listMachineArchitectureTypes(): MachineArchitectureTypeLookup[] {
@@ -245,7 +246,7 @@ export class LookupsController {
     id: 'listClusterTypes',
     summary: 'List the cluster types',
     description:
-      'Returns the types of clusters, which determine how Spark runs on their nodes. Only a release changes the list.',
+      'Returns the types of clusters, which determine how Spark runs on their nodes. The list changes only with a release of the platform.',
     response: Responses.list(ClusterTypeLookup),
   })
   listClusterTypes(): ClusterTypeLookup[] {
@@ -257,7 +258,7 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_status',
     id: 'listClusterInstanceStatuses',
     summary: 'List the states of clusters',
-    description: 'Returns the states that clusters can have. Only a release changes the list.',
+    description: 'Returns the states that clusters can have. The list changes only with a release of the platform.',
     response: Responses.list(EngineClusterInstanceStatus),
   })
   listClusterInstanceStatuses(): EngineClusterInstanceStatus[] {
@@ -269,7 +270,8 @@ export class LookupsController {
     path: '/lookup_engine_cluster_instance_node_status',
     id: 'listClusterInstanceNodeStatuses',
     summary: 'List the states of cluster nodes',
-    description: 'Returns the states that nodes of clusters can have. Only a release changes the list.',
+    description:
+      'Returns the states that nodes of clusters can have. The list changes only with a release of the platform.',
     response: Responses.list(EngineClusterInstanceNodeStatus),
   })
   listClusterInstanceNodeStatuses(): EngineClusterInstanceNodeStatus[] {
@@ -281,7 +283,8 @@ export class LookupsController {
     path: '/lookup_spark_compute_type',
     id: 'listSparkComputeTypes',
     summary: 'List the Spark compute types',
-    description: 'Returns the kinds of computation that clients know. Only a release changes the list.',
+    description:
+      'Returns the kinds of computation that clients know. The list changes only with a release of the platform.',
     response: Responses.list(SparkComputeTypeLookup),
   })
   listSparkComputeTypes(): SparkComputeTypeLookup[] {
@@ -293,7 +296,8 @@ export class LookupsController {
     path: '/lookup_spark_job_status',
     id: 'listSparkJobStatuses',
     summary: 'List the states of jobs',
-    description: 'Returns the statuses that jobs and notebook instances can have. Only a release changes the list.',
+    description:
+      'Returns the statuses that jobs and notebook instances can have. The list changes only with a release of the platform.',
     response: Responses.list(SparkJobStatusLookup),
   })
   listSparkJobStatuses(): SparkJobStatusLookup[] {
@@ -305,7 +309,8 @@ export class LookupsController {
     path: '/lookup_spark_job_type',
     id: 'listSparkJobTypes',
     summary: 'List the job types',
-    description: 'Returns the types of jobs with the names that clients show. Only a release changes the list.',
+    description:
+      'Returns the types of jobs with the names that clients show. The list changes only with a release of the platform.',
     response: Responses.list(SparkJobTypeLookup),
   })
   listSparkJobTypes(): SparkJobTypeLookup[] {
@@ -317,7 +322,8 @@ export class LookupsController {
     path: '/lookup_workflow_execution_state',
     id: 'listWorkflowExecutionStates',
     summary: 'List the states of workflow executions',
-    description: 'Returns the states that executions of workflows can have. Only a release changes the list.',
+    description:
+      'Returns the states that executions of workflows can have. The list changes only with a release of the platform.',
     response: Responses.list(WorkflowExecutionStateLookup),
   })
   listWorkflowExecutionStates(): WorkflowExecutionStateLookup[] {
@@ -329,7 +335,8 @@ export class LookupsController {
     path: '/lookup_workflow_type',
     id: 'listWorkflowTypes',
     summary: 'List the workflow types',
-    description: 'Returns the types of workflows that clients know. Only a release changes the list.',
+    description:
+      'Returns the types of workflows that clients know. The list changes only with a release of the platform.',
     response: Responses.list(WorkflowTypeLookup),
   })
   listWorkflowTypes(): WorkflowTypeLookup[] {
@@ -341,7 +348,8 @@ export class LookupsController {
     path: '/lookup_linux_distro',
     id: 'listLinuxDistros',
     summary: 'List the Linux distributions',
-    description: 'Returns the Linux distributions that boot disk images can have. Only a release changes the list.',
+    description:
+      'Returns the Linux distributions that boot disk images can have. The list changes only with a release of the platform.',
     response: Responses.list(LinuxDistroLookup),
   })
   listLinuxDistros(): LinuxDistroLookup[] {
@@ -353,7 +361,8 @@ export class LookupsController {
     path: '/lookup_metastore_catalog_type',
     id: 'listMetastoreCatalogTypes',
     summary: 'List the metastore catalog types',
-    description: 'Returns the types of metastores that catalogs can have. Only a release changes the list.',
+    description:
+      'Returns the types of metastores that catalogs can have. The list changes only with a release of the platform.',
     response: Responses.list(MetastoreCatalogTypeLookup),
   })
   listMetastoreCatalogTypes(): MetastoreCatalogTypeLookup[] {
@@ -365,7 +374,8 @@ export class LookupsController {
     path: '/lookup_storage_type',
     id: 'listStorageTypes',
     summary: 'List the storage types',
-    description: 'Returns the types of object stores that mounts can have. Only a release changes the list.',
+    description:
+      'Returns the types of object stores that mounts can have. The list changes only with a release of the platform.',
     response: Responses.list(StorageTypeLookup),
   })
   listStorageTypes(): StorageTypeLookup[] {
@@ -378,7 +388,7 @@ export class LookupsController {
     id: 'listEncryptionTypes',
     summary: 'List the encryption types',
     description:
-      'Returns the encryptions at rest that mounts can have, each of one provider. Only a release changes the list.',
+      'Returns the encryptions at rest that mounts can have, each of one provider. The list changes only with a release of the platform.',
     response: Responses.list(EncryptionTypeLookup),
   })
   listEncryptionTypes(): EncryptionTypeLookup[] {
@@ -391,7 +401,7 @@ export class LookupsController {
     id: 'listGitProviders',
     summary: 'List the Git providers',
     description:
-      'Returns the Git providers that clients know, with their words for user name and password. Only a release changes the list.',
+      'Returns the Git providers that clients know, with their terms for user name and password. The list changes only with a release of the platform.',
     response: Responses.list(GitProviderLookup),
   })
   listGitProviders(): GitProviderLookup[] {
@@ -403,7 +413,8 @@ export class LookupsController {
     path: '/lookup_widget_type',
     id: 'listWidgetTypes',
     summary: 'List the notebook widget types',
-    description: 'Returns the types of notebook widgets that clients know. Only a release changes the list.',
+    description:
+      'Returns the types of notebook widgets that clients know. The list changes only with a release of the platform.',
     response: Responses.list(WidgetTypeLookup),
   })
   listWidgetTypes(): WidgetTypeLookup[] {

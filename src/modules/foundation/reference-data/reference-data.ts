@@ -67,7 +67,7 @@ export const COMPUTE_TYPES = nameEnum(
     'storage_optimized',
     'custom_compute',
   ],
-  'For which use a machine type is made.',
+  'Workload that a machine type is meant for.',
   { custom_compute: 'the number of processors and the memory are chosen, where the provider allows it' },
 );
 
@@ -91,39 +91,39 @@ export const SECRET_TYPE_ID: Record<SecretTypeName, number> = {
   'GOOGLE SERVICE ACCOUNT': 7,
 };
 
-@About('A cloud provider in another record.')
+@About('A reference to a cloud provider.')
 export class CloudProviderRef {
   @Field.id() cloud_provider_id: number;
   @Field.text({ description: 'Name of the provider' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
-@About('The provider of a disk type.')
+@About('Provider of a disk type.')
 export class DiskTypeProviderRef {
   @Field.id() cloud_provider_id: number;
   @Field.text({ description: 'Name of the provider' }) name: string;
 }
 
-@About('A disk type in another record.')
+@About('A reference to a disk type.')
 export class DiskTypeInfo {
   @Field.id() disk_type_id: number;
   @Field.object(() => DiskTypeProviderRef) cloud_provider: DiskTypeProviderRef;
   @Field.text({ description: 'Name of the disk type' }) name: string;
-  @Field.boolean({ description: 'True if disks of the type have one size' }) has_fixed_size: boolean;
-  @Field.int64({ description: 'Smallest size in GB' }) min_size: number;
-  @Field.int64({ description: 'Largest size in GB' }) max_size: number;
-  @Field.boolean({ optional: true, description: 'True if the I/O operations per second cannot be chosen' })
+  @Field.boolean({ description: 'True if disks of this type have a fixed size' }) has_fixed_size: boolean;
+  @Field.int64({ description: 'Minimum size in GB' }) min_size: number;
+  @Field.int64({ description: 'Maximum size in GB' }) max_size: number;
+  @Field.boolean({ optional: true, description: 'True if IOPS cannot be chosen' })
   has_fixed_iops?: boolean;
   @Field.int64({
     optional: true,
     nullable: true,
-    description: 'Fewest I/O operations per second that can be chosen; null if none can',
+    description: 'Minimum IOPS; null if IOPS cannot be chosen',
   })
   min_iops?: number | null;
   @Field.int64({
     optional: true,
     nullable: true,
-    description: 'Most I/O operations per second that can be chosen; null if none can',
+    description: 'Maximum IOPS; null if IOPS cannot be chosen',
   })
   max_iops?: number | null;
   @Field.boolean({ optional: true, description: 'True if the throughput cannot be chosen' })
@@ -131,18 +131,18 @@ export class DiskTypeInfo {
   @Field.int64({
     optional: true,
     nullable: true,
-    description: 'Least MB per second that can be chosen; null if none can',
+    description: 'Minimum throughput in MB/s; null if it cannot be chosen',
   })
   min_throughput?: number | null;
   @Field.int64({
     optional: true,
     nullable: true,
-    description: 'Most MB per second that can be chosen; null if none can',
+    description: 'Maximum throughput in MB/s; null if it cannot be chosen',
   })
   max_throughput?: number | null;
 }
 
-@About('An availability zone in another record.')
+@About('A reference to an availability zone.')
 export class AvailabilityZoneRef {
   @Field.id() availability_zone_id: number;
   @Field.text({ description: 'Name of the zone at its provider' }) name: string;
@@ -152,7 +152,7 @@ export class AvailabilityZoneRef {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-@About('A processor architecture in another record.')
+@About('A reference to a processor architecture.')
 export class MachineArchitectureRef {
   @Field.id({ description: 'Id of the architecture' }) machine_architecture_type_id: number;
   @Field.oneOf(ARCHITECTURES, { description: 'Name of the architecture' }) machine_architecture_type: string;
@@ -167,13 +167,13 @@ export class LocalDiskBusTypeRef {
   local_disk_bus_type: string | null;
 }
 
-@About('A machine type in another record.')
+@About('A reference to a machine type.')
 export class MachineTypeInfo {
   @Field.id() machine_type_id: number;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
   @Field.text({ description: 'Name of the machine type at its provider' }) name: string;
   @Field.object(() => MachineArchitectureRef) machine_architecture_type: MachineArchitectureRef;
-  @Field.int32({ description: 'Number of virtual processors' }) vCPUs: number;
+  @Field.int32({ description: 'Number of vCPUs' }) vCPUs: number;
   @Field.text({ description: 'Memory with its unit', example: '16 GiB' }) memory: string;
   @Field.boolean({ description: 'True if the machine has GPUs for CUDA' }) has_cuda: boolean;
   @Field.text({ nullable: true, description: 'Model of the GPUs; null if there are none' }) gpu_model: string | null;
@@ -183,12 +183,11 @@ export class MachineTypeInfo {
     | null;
   @Field.texts({ description: 'Models of processors that the machine may have' }) cpu_model: string[];
   @Field.texts({ description: 'Base frequencies in GHz, in the order of cpu_model' }) cpu_min_frequency_GHz: string[];
-  @Field.texts({ description: 'Highest frequencies in GHz, in the order of cpu_model' })
+  @Field.texts({ description: 'Maximum frequencies in GHz, in the order of cpu_model' })
   cpu_max_frequency_GHz: string[];
   @Field.boolean({ description: 'True if the machine has disks of its own' }) has_local_disk: boolean;
-  @Field.int64({ nullable: true, description: 'GB of each local disk; null if there are none' }) local_disk_size_GB:
-    | number
-    | null;
+  @Field.int64({ nullable: true, description: 'Size of each local disk in GB; null if there are none' })
+  local_disk_size_GB: number | null;
   @Field.int32({ nullable: true, description: 'Number of local disks; null if there are none' }) local_num_of_disks:
     | number
     | null;
@@ -199,10 +198,10 @@ export class MachineTypeInfo {
   local_disk_bus_type: LocalDiskBusTypeRef | null;
   @Field.int64({
     nullable: true,
-    description: 'MB per second of the local disks; null if it is not known, or if there are none',
+    description: 'Throughput of the local disks in MB/s; null if it is not known, or if there are none',
   })
   local_disk_throughput_MB: number | null;
-  @Field.number({ description: 'Price of an hour in compute units of the platform' }) machine_price_ycu: number;
+  @Field.number({ description: 'Price per hour in compute units' }) machine_price_ycu: number;
   @Field.boolean({
     optional: true,
     description: 'True if the provider offers the type as a spot machine; absent if it is not known',
@@ -210,21 +209,21 @@ export class MachineTypeInfo {
   has_spot_instance_support?: boolean;
 }
 
-@About('A Linux distribution in another record.')
+@About('A reference to a Linux distribution.')
 export class LinuxDistroRef {
   @Field.id() linux_distro_id: number;
   @Field.text({ description: 'Name of the distribution' }) distro_name: string;
   @Field.text({ description: 'Version of the distribution' }) distro_version: string;
 }
 
-@About('A type of credentials in another record.')
+@About('A reference to a type of credentials.')
 export class CredentialTypeInfo {
   @Field.id() credential_type_id: number;
   @Field.text({ description: 'Name of the type' }) name: string;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
 }
 
-@About('A Spark version in another record, with the versions and features that come with it.')
+@About('A reference to a Spark version, with the versions and features that come with it.')
 export class SparkInfraVersionRef {
   @Field.id() spark_infra_version_id: number;
   @Field.text({ description: 'Name of the image that nodes run' }) spark_docker_image_name: string;

@@ -52,7 +52,7 @@ function CatalogsController<
       method: 'POST',
       id: `create${word}Catalog`,
       summary: `Create a metastore catalog of ${label}`,
-      description: `Stores how to reach ${label}. Nothing is called yet; secrets that open it are attached separately. A name that another current catalog has is refused with 409.`,
+      description: `Stores how to reach ${label}. It is not called yet; the secrets for it are attached separately. A name that is already in use is refused with 409.`,
       response: Responses.one(created),
       errors: [409],
     })
@@ -83,7 +83,7 @@ function CatalogsController<
       method: 'DELETE',
       id: `delete${word}Catalog`,
       summary: `Delete a metastore catalog of ${label}`,
-      description: `Closes the record, and with it its attachments of secrets. The metastore itself keeps its tables. ${USERS_DOWN}`,
+      description: `Ends the record and its attachments of secrets. The metastore itself keeps its tables. ${USERS_DOWN}`,
       response: Responses.message,
       status: 201,
     })

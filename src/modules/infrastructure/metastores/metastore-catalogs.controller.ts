@@ -27,7 +27,7 @@ export class MetastoreCatalogsController {
     path: '/metastore/catalogs/search',
     id: 'searchMetastoreCatalogs',
     summary: 'Search the metastore catalogs by part of the name',
-    description: 'Returns the catalogs of the tenant whose name contains the text, in any letter case, newest first.',
+    description: 'Returns the catalogs of the tenant whose name contains the text, ignoring case, newest first.',
   })
   search(
     @CurrentScope() scope: TenantScope,

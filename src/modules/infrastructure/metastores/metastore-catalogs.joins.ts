@@ -22,7 +22,7 @@ class MetastoreCatalogTypeRef {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-@About('A metastore catalog in another record.')
+@About('A reference to a metastore catalog.')
 export class MetastoreCatalogRef {
   @Field.id({ nullable: true }) metastore_catalog_id: number | null;
   @Field.text({

@@ -23,7 +23,7 @@ import {
 } from './dto/browse.dto';
 
 const WITH_SECRETS =
-  'Reads the metastore, or a list of it that was read before, with the nearest attached secret: of the user, else of the workspace, else of the tenant.';
+  'Reads the metastore, or a cached list, with the secret that is attached for the user, else for the workspace, else for the tenant.';
 
 const BROWSE = {
   method: 'GET',

@@ -69,7 +69,7 @@ export class SecretValidationController {
     id: 'fetchUnityCatalogs',
     summary: 'List the catalogs of a Unity server with one of your own secrets',
     description:
-      'Asks the Unity server for its catalogs, with one of your own secrets, before a catalog is described. Nothing is stored. The server must have a public address, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
+      'Lists the catalogs of the Unity server, with one of your own secrets, so that you can choose before you create a metastore catalog. Nothing is stored. The server must have a public address, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
     tag: 'Metastore browsing',
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.list(BrowseCatalog),

@@ -29,7 +29,7 @@ export class TablesController {
     id: 'browseColumns',
     summary: 'List the columns of a table',
     description:
-      'Returns the columns of one table. If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity vends or else with the nearest object storage secret.',
+      'Returns the columns of one table. If the metastore has no columns for a Delta or Iceberg table, they are read from its files, with credentials that Unity vends, or else with the attached object storage secret.',
     tag,
     access,
     response: Responses.list(BrowseColumn),
@@ -48,7 +48,8 @@ export class TablesController {
     id: 'browseTable',
     summary: 'Get a table with its columns and properties',
     description:
-      'An extension of this platform: returns the comment, format, location, properties and columns of one table or view, which are read as those of `browseColumns` are.',
+      'Returns the comment, format, location, properties and columns of one table or view, which are read as for `browseColumns`.',
+    isExtension: true,
     tag,
     access,
     response: Responses.one(BrowseTableDetails),
@@ -67,7 +68,7 @@ export class TablesController {
     id: 'getTableDdl',
     summary: 'Generate the DDL of tables',
     description:
-      'Returns a statement CREATE TABLE for each table in the body, a list of full names. The request changes nothing.',
+      'Returns a CREATE TABLE statement for each table whose full name is in the body. The request changes nothing.',
     tag,
     access,
     response: Responses.textMaps,
@@ -86,7 +87,7 @@ export class TablesController {
     path: `${base}/table_ddl`,
     id: 'getTableDdlByQuery',
     summary: 'Generate the DDL of the tables in the query',
-    description: 'Returns the same as `getTableDdl`, with the full names in cached_tables.',
+    description: 'Returns a CREATE TABLE statement for each table whose full name is in cached_tables.',
     tag,
     access,
     response: Responses.textMaps,

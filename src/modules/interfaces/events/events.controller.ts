@@ -20,11 +20,12 @@ export class EventsController {
     id: 'streamEvents',
     summary: 'Stream changes of runs, notebooks, clusters and nodes as they happen',
     description:
-      'An extension of this platform. Sends server-sent events without end: one for each state that a job, notebook instance, cluster or node of the tenant enters, once it is committed. `data` is an event in the JSON format of CloudEvents 1.0, `event` its kind. You get events of runs in workspaces that you may view at the moment of the event. To continue after an interruption without losing any, send the last `id` as the header `Last-Event-ID`, as browsers do by themselves; some events may come twice, with the same id in `data`. An event of the kind `gap` says that too much happened in between: read again what you show. The stream ends when you lose access, and is broken off if you do not read it.',
+      'Sends server-sent events without end: one for each state that a job, notebook instance, cluster or node of the tenant enters, once it is committed. `data` is an event in the JSON format of CloudEvents 1.0, `event` its kind. You get events of runs in workspaces that you may view at the moment of the event. To continue after an interruption without losing any, send the last `id` as the header `Last-Event-ID`, as browsers do by themselves; some events may arrive twice, with the same id in `data`. An event of the kind `gap` says that events were skipped: reload what you display. The stream ends when you lose access, and is closed if you read it too slowly.',
+    isExtension: true,
     tag: 'Events',
     access: Allow.workspaceIfNamed('VIEW'),
     response: Responses.events,
-    headers: { 'Last-Event-ID': 'The last `id` that the client got; absent to begin with what happens from now on' },
+    headers: { 'Last-Event-ID': 'The last `id` that the client received; absent to start with new events' },
   })
   async stream(
     @CurrentScope() { userId, tenantId }: TenantScope,

@@ -7,12 +7,10 @@ import { heldRoles } from '../../foundation/iam';
 import { nameEnum } from '../../../platform/kernel/dto/named-enums';
 import { Snapshot } from './snapshot';
 
-export const EVENT_KINDS = nameEnum(
-  'EventKind',
-  ['run', 'notebook', 'cluster', 'node'],
-  'Whose states events are about.',
-  { run: 'jobs, functions and SQL servers', notebook: 'notebook instances' },
-);
+export const EVENT_KINDS = nameEnum('EventKind', ['run', 'notebook', 'cluster', 'node'], 'What an event is about.', {
+  run: 'jobs, functions and SQL servers',
+  notebook: 'notebook instances',
+});
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** A state that a record entered, as its history has it. */

@@ -3,18 +3,18 @@ import type { Response } from 'express';
 import { Allow } from '../../kernel/auth/access';
 import { Field } from '../../kernel/dto/fields';
 import { About } from '../../kernel/dto/schemas';
-import { API_RELEASE } from '../openapi';
+import { API_RELEASE } from '../api-release';
 import { Responses, Operation } from '../operation';
 import { HealthService } from './health.service';
 
-@About('Whether the API and what it depends on work.')
+@About('Health of the API and its dependencies.')
 export class HealthCheck {
   @Field.number({ description: 'Seconds since the process started' }) uptime: number;
-  @Field.text({ description: 'OK, or the problems of dependencies' }) message: string;
+  @Field.text({ description: 'OK, or what is wrong with the dependencies' }) message: string;
   @Field.timestamp({ description: 'When the check was made' }) date: Date;
 }
 
-@About('Which version answers.')
+@About('Version of the service.')
 export class Version {
   @Field.text({ description: 'Version of the service' }) version: string;
   @Field.text({ description: "Release of the API's specification that it follows" }) api_release: string;

@@ -24,6 +24,8 @@ export interface ResourceRoutes {
   /** The plural, if it is not the label with an s. */
   labels?: string;
   tag: string;
+  /** True if the API's release does not have the operations. */
+  isExtension?: boolean;
   /** Says in descriptions who holds the records; ` of the tenant` if it is absent. */
   ofHolder?: string;
   /** Sentences of descriptions that say what all resources do not have in common. */
@@ -82,9 +84,9 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
   routes: R & (SearchRoute<SearchQuery> | { searchQuery?: undefined }),
 ) {
   const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place, tag } = routes;
-  const { ofHolder = ' of the tenant', notes = {} } = routes;
-  const read = { method: 'GET', tag, access: readAccess } as const;
-  const write = { path, tag, access: writeAccess };
+  const { ofHolder = ' of the tenant', notes = {}, isExtension } = routes;
+  const read = { method: 'GET', tag, access: readAccess, isExtension } as const;
+  const write = { path, tag, access: writeAccess, isExtension };
   const article = /^[aeio]/.test(label) ? 'an' : 'a';
   const Scope = () => place?.scope ?? CurrentScope();
   const OperationIf = (isServed: boolean, options: OperationOptions): MethodDecorator =>
@@ -98,7 +100,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: listPath,
       id: `list${many}`,
       summary: `List the ${labels}, newest first`,
-      description: `Returns the ${labels}${ofHolder} that match every filter that is sent.`,
+      description: `Returns the ${labels}${ofHolder} that match all filters.`,
       response: Responses.page(routes.read),
     })
     list(
@@ -113,7 +115,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path: `${listPath}/search`,
       id: `search${many}`,
       summary: `Search the ${labels} by part of the name`,
-      description: `Returns the ${labels}${ofHolder} whose name contains the text, in any letter case, newest first.`,
+      description: `Returns the ${labels}${ofHolder} whose name contains the text, ignoring case, newest first.`,
       response: Responses.page(routes.read),
     })
     search(
@@ -129,7 +131,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       id: `create${one}`,
       summary: `Create ${article} ${label}`,
       description: noted(
-        `Stores ${article} ${label}. A name that another current one has is refused with 409.`,
+        `Stores ${article} ${label}. A name that is already in use is refused with 409.`,
         notes.create,
       ),
       response: Responses.one(routes.write),
@@ -148,7 +150,7 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       path,
       id: `get${one}`,
       summary: `Get ${article} ${label} by id or name`,
-      description: `Returns one ${label}. If both id and name are sent, they must agree.`,
+      description: `Returns one ${label}. If both id and name are sent, they must identify the same record.`,
       response: Responses.one(routes.read),
     })
     get(@Scope() scope: TenantScope, @QueryOf(routes.selector) query: SelectorQuery): Promise<Of<R, 'read'>> {
@@ -178,7 +180,10 @@ export function ResourceController<R extends ResourceRoutes, SearchQuery extends
       method: 'DELETE',
       id: `delete${one}`,
       summary: `Delete ${article} ${label}`,
-      description: noted('Closes the record: no list shows it any more, and its name is free again.', notes.delete),
+      description: noted(
+        'Ends the record: it no longer appears in lists, and its name can be used again.',
+        notes.delete,
+      ),
       response: Responses.message,
       status: 201,
       errors: routes.deleteErrors ?? [],

@@ -6,7 +6,7 @@ import { declarePathToken } from './path-tokens';
 /** Options of an upgrade. No other operation may have its path. It ends when its caller, who must be known, loses access. */
 export interface UpgradeOptions extends Pick<
   OperationOptions,
-  'path' | 'id' | 'summary' | 'tag' | 'access' | 'description' | 'errors'
+  'path' | 'id' | 'summary' | 'tag' | 'access' | 'description' | 'isExtension' | 'errors'
 > {
   /** The parameter of the path that holds the bearer token, for clients that cannot send a header. */
   tokenInPath?: string;

@@ -34,7 +34,7 @@ export interface AuditDraft extends AuditActor {
 export type AuditSubject = Readonly<Record<string, string | number>>;
 
 /** `refused` is a 4xx: nothing was done. `failed` is a 5xx: the platform caused it, and a part may have been done. */
-export const AUDIT_OUTCOMES = nameEnum('AuditOutcome', ['done', 'refused', 'failed'], 'How a request ended.', {
+export const AUDIT_OUTCOMES = nameEnum('AuditOutcome', ['done', 'refused', 'failed'], 'Outcome of a request.', {
   refused: 'with a 4xx',
   failed: 'with a 5xx',
 });

@@ -10,7 +10,7 @@ export type Access =
   /** One of `roles`, held everywhere or in the selected tenant; works across tenants, and without one selected. */
   | { kind: 'platform'; roles: readonly Role[] }
   /**
-   * At least `permission` in the workspace that path or query names. ADMIN and PLATFORM ADMIN need none. If it is `optional`
+   * At least `permission` in the workspace that path or query names. ADMIN and PLATFORM ADMIN need no permission. If it is `optional`
    * to name a workspace, a request without one needs any role in the selected tenant and is about all workspaces that the
    * caller may see.
    */

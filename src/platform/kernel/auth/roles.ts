@@ -9,7 +9,7 @@ export const ROLES = nameEnum(
     'PLATFORM ADMIN': 'administers the platform and all tenants',
     ADMIN: 'administers one tenant',
     'CAN MANAGE CLUSTER': 'manages clusters and what they are made of',
-    USER: 'works in workspaces that permissions open',
+    USER: 'works in the workspaces on which the user holds a permission',
     'PLATFORM BILLING': 'reads the usage and the costs of all tenants',
   },
 );

@@ -16,7 +16,7 @@ export function meaningOf(name: string, nullable: boolean): string | undefined {
   return meaning === undefined ? undefined : worded(meaning, nullable);
 }
 
-const NO_AUTHOR = 'if the platform did it by itself';
+const NO_AUTHOR = 'if the platform did';
 
 /**
  * Fields that mean the same in every class that has them. A class in which such a name means something else describes the
@@ -24,7 +24,7 @@ const NO_AUTHOR = 'if the platform did it by itself';
  */
 export const FIELD_MEANINGS = {
   // Authors and times of records
-  from_date: 'Since when the record exists. It never changes',
+  from_date: 'When the record was created. It never changes',
   last_update_date: 'When the record was last changed, or created',
   created_by: { is: 'The user who created the record', null: NO_AUTHOR },
   modified_by: { is: 'The user who last changed the record, or created it', null: NO_AUTHOR },
@@ -33,12 +33,12 @@ export const FIELD_MEANINGS = {
   created_by_ids: 'Only records that one of these users created',
   modified_by_ids: 'Only records that one of these users last changed',
   tenant_id: { is: 'The tenant that owns the record. It never changes', null: 'if no tenant does' },
-  description: { is: 'Free text for people', null: 'if there is none' },
+  description: { is: 'Free-text description', null: 'if there is none' },
 
   // Pages
   limit: 'Records per page',
   pageNumber: 'Number of the page, starting at 1',
-  result_set: 'Where the page lies in the whole list',
+  result_set: 'Position of the page in the whole list',
 
   // Ids. They are int64, never change and are not used again for another record.
   availability_zone_id: {
@@ -99,17 +99,17 @@ export const FIELD_MEANINGS = {
 
   // Disks
   disk_iops: {
-    is: 'I/O operations per second of each disk, if its type lets them be chosen',
-    null: 'for what the type gives',
+    is: 'I/O operations per second (IOPS) of each disk, if its type supports a choice',
+    null: 'for the default of the type',
   },
   disk_throughput_MB: {
-    is: 'MB per second of each disk, if its type lets them be chosen',
-    null: 'for what the type gives',
+    is: 'Throughput of each disk in MB/s, if its type supports a choice',
+    null: 'for the default of the type',
   },
   disk_type: 'The type of the disks',
   encrypted: 'True if the disks are encrypted by the provider',
   machine_volume_num: 'Number of disks of each machine, at least 1',
-  machine_volume_strip_num: 'Number of disks that are striped to one, at least 1; 1 leaves each on its own',
+  machine_volume_strip_num: 'Number of disks that are striped into one, at least 1; 1 leaves the disks separate',
 
   // Parts of records
   availability_zone: { is: 'The availability zone', null: 'if there is none' },
@@ -143,20 +143,20 @@ export const FIELD_MEANINGS = {
     null: 'for other providers',
   },
   network_tags: 'GCP: network tags of the machines; AWS, Azure and OCI: their security groups',
-  onprem_node_names: { is: 'OnPrem: hosts of the hypervisor on which nodes may be', null: 'for any' },
-  source: 'The directory of the bucket, such as s3a://bucket/path',
+  onprem_node_names: { is: 'OnPrem: hosts of the hypervisor on which nodes may be placed', null: 'for any' },
+  source: 'Directory in the bucket, such as s3a://bucket/path',
   subnet: { is: 'GCP, AWS, Azure and OCI: the subnet of the nodes', null: 'for other providers' },
 
   // Files
   file_id: 'Id of the file or directory, instead of its path',
-  full_file_path: 'Path from the root, with which the file is also named in jobs',
+  full_file_path: 'Path from the root, by which jobs also refer to the file',
   is_dir: 'True for a directory',
 
   // Names
   groupname: 'Name of the group',
   cluster_name: 'Name of the cluster',
-  display_name: { is: 'Name that is shown to people', null: 'if there is none' },
+  display_name: { is: 'Display name', null: 'if there is none' },
   group_name: 'Name of the group',
-  username: 'Name with which the user signs in',
+  username: 'Name that the user logs in with',
   workspace_name: 'Name of the workspace',
 } as const satisfies Meanings;

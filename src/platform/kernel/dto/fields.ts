@@ -68,9 +68,9 @@ interface TextsOptions extends FieldOptions {
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
-const NAME_DESCRIPTION = `Name of the record: ${NAME_MEANING}. A name that another current record of its kind has is refused with 409`;
+const NAME_DESCRIPTION = `Name of the record: ${NAME_MEANING}. A name that another record of this kind already has is refused with 409`;
 /** Describes the end of a record's validity in responses. */
-const ENDED = 'Until when the record was valid, in ISO 8601; `infinity` while it is';
+const ENDED = 'When the record ceased to be valid, in ISO 8601; `infinity` while it is valid';
 // These patterns are published. Validators of other languages understand `\x` and plain classes, but neither `\p` nor
 // lookaheads.
 /* eslint-disable no-control-regex -- control characters are what is refused */
@@ -231,7 +231,7 @@ export const Field = {
       nullable: true,
       minLength: 1,
       maxLength: 10_000,
-      description: 'Free text for people; null for none',
+      description: 'Free-text description; null for none',
       ...options,
     }),
   /** A name from another system, on one line because it becomes part of that system's configurations and commands. */
@@ -271,7 +271,7 @@ export const Field = {
       itemPattern: FILLED_LINE_PATTERN,
       itemMeaning: FILLED_LINE_MEANING,
     }),
-  /** One of the listed values, in any letter case on the wire. */
+  /** One of the listed values, ignoring case on the wire. */
   oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(
       base(options, { type: 'string', enum: [...values] }),

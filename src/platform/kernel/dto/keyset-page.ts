@@ -10,12 +10,12 @@ export class KeysetQuery {
 
   @Param.text({
     maxLength: 256,
-    description: 'The `next` of the page before, sent with the same filters and order; absent for the first page',
+    description: 'The `next` of the previous page, sent with the same filters and order; absent for the first page',
   })
   after?: string;
 }
 
-@About('Where the list continues, and how long it is.')
+@About('Where the list continues, and its length.')
 export class KeysetResultSet {
   @Field.int32() limit: number;
   @Field.int64({
@@ -25,7 +25,7 @@ export class KeysetResultSet {
   total_objects: number | null;
   @Field.boolean({ description: 'True if the list has more records than `total_objects` says' })
   total_is_lower_bound: boolean;
-  @Field.text({ nullable: true, description: 'Sent as `after`, it returns the next page; null on the last' })
+  @Field.text({ nullable: true, description: 'Cursor: sent as `after`, it returns the next page; null on the last' })
   next: string | null;
 }
 

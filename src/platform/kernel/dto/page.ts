@@ -24,14 +24,16 @@ export class PageOrAllQuery extends PageQuery {
   all: boolean = false;
 }
 
-@About('Where a page lies in the whole list.')
+@About('Position of a page in the whole list.')
 export class ResultSet {
   @Field.int32({ description: 'Number of this page, starting at 1' }) current_page: number;
   @Field.int64({
     description: `Number of records; a lower bound if more than ${COUNTED_BEYOND} follow the page`,
   })
   total_objects: number;
-  @Field.int32({ description: 'Pages of total_objects; grows from page to page if that is a lower bound' })
+  @Field.int32({
+    description: 'Number of pages for total_objects; it grows from page to page if that is a lower bound',
+  })
   total_pages: number;
   @Field.int32({ description: 'Records per page; with `all`, the number of records' }) limit: number;
   @Field.int32({ optional: true, description: 'Number of the next page; absent on the last' }) next_page?: number;

@@ -5,7 +5,7 @@ import { About } from './schemas';
 
 @About('Says what was done.')
 export class Message {
-  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
+  @Field.text({ description: 'What was done, in one sentence' }) message: string;
 }
 
 @About('A user, as a record names its author.')
@@ -35,7 +35,7 @@ export class WriteAudit {
   @Field.idText({ nullable: true }) modified_by_user_id: string | null;
   @Field.timestamp() last_update_date: Date;
   @Field.timestamp() from_date: Date;
-  @Field.timestamp({ nullable: true, description: 'Until when the record was valid; null while it is' })
+  @Field.timestamp({ nullable: true, description: 'When the record ceased to be valid; null while it is valid' })
   to_date: Date | null;
 }
 

@@ -48,7 +48,7 @@ describe('what classes say in the document', () => {
     expect(descriptionOf(CreateJob, 'memory')).toContain('for the default');
     expect(descriptionOf(PickType(Settings, ['memory']), 'memory')).toContain('for the default');
     expect(descriptionOf(IntersectionType(Settings, ReadAudit), 'created_by')).toBe(
-      'The user who created the record; null if the platform did it by itself',
+      'The user who created the record; null if the platform did',
     );
   });
 });

@@ -24,7 +24,7 @@ export class BilledDateRangeQuery extends BilledTenantsQuery {
 export class BilledClustersQuery extends BilledDateRangeQuery {
   @Param.someOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only usage of clusters of these providers, in any letter case',
+    description: 'Only usage of clusters of these providers, ignoring case',
   })
   cloud_providers?: string[];
 }
@@ -38,13 +38,13 @@ abstract class LinesQuery {
   tenant_ids?: string[];
   @Param.someOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only lines of clusters of these providers, in any letter case',
+    description: 'Only lines of clusters of these providers, ignoring case',
   })
   cloud_providers?: string[];
   @Param.ids({ description: 'Only lines of these clusters' }) cluster_ids?: number[];
   @Param.ids({ description: 'Only lines of these machine types' }) machine_type_ids?: number[];
   @Param.text({
-    description: 'Only lines of nodes with these labels: a compact JSON object, of which every pair must match',
+    description: 'Only lines of nodes with these labels: a compact JSON object, all of whose pairs must match',
     example: '{"team":"analytics"}',
   })
   labels?: string;
@@ -64,7 +64,7 @@ export class BilledInvoiceQuery extends LinesQuery {
 @About('A tenant whose nodes ran.')
 export class BilledTenant {
   @Field.uuid({ description: 'Id of the tenant' }) tenant_id: string;
-  @Field.text({ description: 'Name of the tenant at the latest billing' }) name: string;
+  @Field.text({ description: 'Name of the tenant when it was last billed' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
 }
 
@@ -77,7 +77,7 @@ export class BilledDateRangeRead {
 @About('A cluster whose nodes ran.')
 export class BilledClusterRead {
   @Field.id() cluster_id: number;
-  @Field.text({ description: 'Name of the cluster at the latest billing' }) name: string;
+  @Field.text({ description: 'Name of the cluster when it was last billed' }) name: string;
   @Field.uuid({ description: 'The tenant to which the cluster belongs' }) tenant_id: string;
   @Field.text({ description: 'Name of the provider' }) cloud_provider: string;
 }
@@ -85,7 +85,7 @@ export class BilledClusterRead {
 @About('A machine type of nodes that ran.')
 export class BilledMachineTypeRead {
   @Field.id() machine_type_id: number;
-  @Field.text({ description: 'Name of the machine type at the latest billing' }) name: string;
+  @Field.text({ description: 'Name of the machine type when it was last billed' }) name: string;
   @Field.text({ description: 'Name of the provider' }) cloud_provider: string;
 }
 

@@ -17,7 +17,8 @@ export class ClusterChecksController {
     id: 'checkCluster',
     summary: 'Check a cluster without storing it',
     description:
-      'An extension of this platform. Says what a new cluster, or a change of one, lacks and what does not fit, by field, which choices would not fit the rest, and what the nodes cost per hour. Nothing is stored. The answer holds for the present records only, so create and update check everything again.',
+      'Validates a new cluster, or a change to one: returns what is missing or does not fit, by field, which choices would not fit the rest, and what the nodes cost per hour. Nothing is stored. The result is about the current records only, so create and update check everything again.',
+    isExtension: true,
     tag: 'Clusters',
     access: Allow.tenant(CLUSTER_MANAGERS),
     response: Responses.one(ClusterCheck),

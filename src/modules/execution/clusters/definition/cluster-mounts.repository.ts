@@ -17,7 +17,7 @@ export interface ClusterMountFilter {
   storageTypeIds: readonly number[] | undefined;
 }
 
-/** Ids of the mounts attached to the cluster `t`, deleted ones included, as a jsonb array. */
+/** Ids of the mounts attached to the cluster `t`, including deleted ones, as a jsonb array. */
 export const MOUNT_IDS = `(SELECT coalesce(jsonb_agg(cm.mount_id ORDER BY cm.mount_id), '[]') FROM cluster_mounts cm
   WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id)`;
 

@@ -68,7 +68,7 @@ export class ClustersController {
     id: 'searchClusters',
     summary: 'Search clusters by part of the name',
     description:
-      'Returns the clusters of the tenant whose name contains the text, in any letter case, newest first. It has the same filters as the list.',
+      'Returns the clusters of the tenant whose name contains the text, ignoring case, newest first. It has the same filters as the list.',
     tag,
     access: read,
     response: Responses.page(ClusterRead),
@@ -81,9 +81,9 @@ export class ClustersController {
     method: 'GET',
     path: '/cluster/driver_memory',
     id: 'calculateDriverMemory',
-    summary: 'Driver memory of each parallel job',
+    summary: 'Calculate the driver memory of each parallel job',
     description:
-      'Returns a sentence that says how much memory the driver of each job gets on a machine that runs so many at a time. It is refused with 400 if a job would get less than a driver needs.',
+      'Returns a sentence that says how much memory the driver of each job gets on a machine that runs that many at a time. It is refused with 400 if a job would get less than a driver needs.',
     tag,
     access: read,
     response: Responses.message,
@@ -98,7 +98,7 @@ export class ClustersController {
     id: 'createCluster',
     summary: 'Create a cluster; it stays STOPPED until it is started',
     description:
-      'Stores the cluster. It rests in STOPPED without machines, so it costs nothing until `startCluster`, or a job, starts it. All parts must exist, be of one provider and one architecture, and fit the Spark version. A name that another current cluster of the tenant has is refused with 409.',
+      'Stores the cluster. It stays STOPPED, without machines and costs, until `startCluster` or a job starts it. All parts must exist, belong to one provider and one architecture, and fit the Spark version. A name that is already in use in the tenant is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -114,7 +114,7 @@ export class ClustersController {
     id: 'getCluster',
     summary: 'Get a cluster by id or name',
     description:
-      'Returns one cluster, enabled or disabled, with its current state, its nodes and everything it is made of. Poll it to wait until `cluster_status` is RUNNING.',
+      'Returns one cluster, enabled or disabled, with its current state, its nodes and its configuration. Poll it to wait until `cluster_status` is RUNNING.',
     tag,
     access: read,
     response: Responses.one(ClusterRead),
@@ -129,7 +129,7 @@ export class ClustersController {
     id: 'updateCluster',
     summary: 'Update a cluster; most fields only in DESTROYED or ERROR',
     description:
-      'Changes the sent fields. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR, else it is refused with 409. The type never changes. What a machine is created with takes effect with the next new node.',
+      'Changes the fields that are sent. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR, else it is refused with 409. The type never changes. What machines are created with takes effect for new nodes.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -165,7 +165,7 @@ export class ClustersController {
     id: 'stopCluster',
     summary: 'Stop a RUNNING cluster',
     description:
-      'Starts a workflow that ends the running jobs and stops the machines, which keep their disks unless `stop_destroys_nodes`. The cluster must be RUNNING. It becomes STOPPING, then STOPPED, from which it can be started again.',
+      'Starts a workflow that ends the running jobs and stops the machines, which keep their disks unless `stop_destroys_nodes` is true. The cluster must be RUNNING. It becomes STOPPING, then STOPPED, from which it can be started again.',
     tag,
     access: manage,
     response: Responses.one(CosiStopResult),
@@ -195,7 +195,7 @@ export class ClustersController {
     id: 'disableCluster',
     summary: 'Disable a DESTROYED cluster',
     description:
-      'Ends the use of a DESTROYED cluster: it can no longer be started and its name is free. Its to_date is set. `enableCluster` undoes it.',
+      'The cluster can no longer be started, its name can be used again, and its to_date is set. `enableCluster` undoes it.',
     tag,
     access: manage,
     response: Responses.message,
@@ -212,7 +212,7 @@ export class ClustersController {
     id: 'enableCluster',
     summary: 'Enable a disabled cluster; it is STOPPED again',
     description:
-      'Returns a disabled cluster to STOPPED, without machines. Everything it is made of must still exist and fit together, else it is refused. One that is already enabled is refused with 409.',
+      'Returns a disabled cluster to STOPPED, without machines. All its parts must still exist and fit together, else it is refused. One that is already enabled is refused with 409.',
     tag,
     access: manage,
     response: Responses.one(ClusterWrite),
@@ -227,7 +227,7 @@ export class ClustersController {
     method: 'GET',
     path: '/cluster/status',
     id: 'listClusterStates',
-    summary: 'State history of a cluster, newest first',
+    summary: 'List the states of a cluster, newest first',
     description:
       'Returns every state that the cluster has had, with its reason and who caused it, newest first. The current state has the end_time `infinity`.',
     tag,
@@ -242,7 +242,7 @@ export class ClustersController {
     method: 'GET',
     path: '/cluster/node/events',
     id: 'listClusterNodeStates',
-    summary: 'State history of the nodes of a cluster, newest first',
+    summary: 'List the states of the nodes of a cluster, newest first',
     description:
       'Returns every state that the nodes of the cluster have had, newest first. The ids of these states select the log and the errors of a node.',
     tag,
@@ -260,7 +260,7 @@ export class ClustersController {
     method: 'GET',
     path: '/cluster/log/{log_type}',
     id: 'getClusterNodeLog',
-    summary: 'Log of a node',
+    summary: 'Get a log of a node',
     description:
       'Sends the output of the agent, of Spark daemons and of the bootstrap script of a node as text, `stdout` or `stderr`. Without a limit, the whole log is sent. A node that has written nothing has an empty log and not a 404.',
     tag,
@@ -280,9 +280,9 @@ export class ClustersController {
     method: 'GET',
     path: '/cluster/{cluster_id}/errors',
     id: 'listClusterErrors',
-    summary: 'Errors of the workflow behind a node state',
+    summary: 'List the errors of the workflow behind a node state',
     description:
-      'Returns the errors of the workflow during which the node entered the state; an error that has a message about this node shows that message. The list is empty if there was no workflow or no error.',
+      'Returns the errors of the workflow during which the node entered the state; if an error has a message about this node, that message is shown. The list is empty if there was no workflow or no error.',
     tag,
     access: read,
     response: Responses.page(ClusterErrorRead),

@@ -15,9 +15,10 @@ export class ClusterMetricsController {
     method: 'GET',
     path: '/cluster/{cluster_id}/metrics',
     id: 'getClusterMetrics',
-    summary: 'Used and free resources of the nodes of a cluster',
+    summary: 'Get the used and free resources of the nodes of a cluster',
     description:
-      'An extension of this platform. Cores, memory, disk and slots by node, as the nodes report them two or three times a minute: the last hour in steps of a minute, or the last day in steps of 15 minutes. The present nodes come first, then those that the cluster had during the period. Nodes that share a machine share its disk.',
+      'Returns used and free cores, memory, disk and slots of each node, which reports them two or three times a minute: the last hour in steps of a minute, or the last day in steps of 15 minutes. The current nodes come first, then former ones of the period. Nodes that share a machine share its disk.',
+    isExtension: true,
     tag: 'Clusters',
     access: Allow.tenant(),
     response: Responses.one(ClusterMetrics),

@@ -8,15 +8,15 @@ import { Cost } from './cost.dto';
 export const COST_PARTS = nameEnum(
   'CostPart',
   ['day', 'workspace', 'cluster', 'user', 'run'],
-  'What costs are divided by.',
-  { day: 'days (UTC), the latest first; all others are in the order of their cost, the dearest first' },
+  'What costs are grouped by.',
+  { day: 'days (UTC), the latest first; all others are ordered by cost, the highest first' },
 );
 export type CostPart = (typeof COST_PARTS)[number];
 
 export class CostQuery extends KeysetQuery {
   @Param.day({ optional: false, description: 'First day (UTC)' }) from: string;
   @Param.day({ optional: false, description: 'Last day (UTC), included; at most 366 days' }) until: string;
-  @Param.oneOf(COST_PARTS, { default: 'day', description: 'What the costs are divided by' }) by: string = 'day';
+  @Param.oneOf(COST_PARTS, { default: 'day', description: 'What the costs are grouped by' }) by: string = 'day';
   @Param.id({ description: 'Only runs of this workspace' }) workspace_id?: number;
   @Param.text({ description: 'Only runs of the workspace with this name' }) workspace_name?: string;
   @Param.ids({ description: 'Only these clusters' }) cluster_ids?: number[];
@@ -35,31 +35,29 @@ export class CostSubject {
 
 @About('Costs of a day, workspace, cluster, user or run.')
 export class CostLine {
-  @Field.day({ nullable: true, description: 'The day (UTC); null unless costs are divided by days' }) day:
-    | string
-    | null;
+  @Field.day({ nullable: true, description: 'The day (UTC); null unless costs are grouped by day' }) day: string | null;
   @Field.object(() => CostSubject, {
     nullable: true,
-    description: 'The workspace; null unless costs are divided by workspaces or runs',
+    description: 'The workspace; null unless costs are grouped by workspace or run',
   })
   workspace: CostSubject | null;
   @Field.object(() => CostSubject, {
     nullable: true,
-    description: 'The cluster; null unless costs are divided by clusters or runs',
+    description: 'The cluster; null unless costs are grouped by cluster or run',
   })
   cluster: CostSubject | null;
   @Field.object(() => UserRef, {
     nullable: true,
-    description: 'The user; null unless costs are divided by users or runs, and for runs of the platform itself',
+    description: 'The user; null unless costs are grouped by user or run, and for runs of the platform itself',
   })
   user: UserRef | null;
-  @Field.object(() => CostSubject, { nullable: true, description: 'The run; null unless costs are divided by them' })
+  @Field.object(() => CostSubject, { nullable: true, description: 'The run; null unless costs are grouped by run' })
   run: CostSubject | null;
   @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
   @Field.object(() => Cost, {
     nullable: true,
     description:
-      'The time of nodes that no run held; null unless an administrator asks for days or clusters of the whole tenant',
+      'The time of nodes that no run held; null unless an administrator requests the whole tenant by day or cluster',
   })
   idle: Cost | null;
   @Field.object(() => Cost, { nullable: true, description: 'All time of nodes: `runs` and `idle`; null as `idle` is' })
@@ -71,7 +69,7 @@ export class CostTotal {
   @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
   @Field.object(() => Cost, {
     nullable: true,
-    description: 'The time of nodes that no run held; null unless an administrator asks for the whole tenant',
+    description: 'The time of nodes that no run held; null unless an administrator requests the whole tenant',
   })
   idle: Cost | null;
   @Field.object(() => Cost, { nullable: true, description: 'All time of nodes: `runs` and `idle`; null as `idle` is' })
@@ -82,6 +80,6 @@ export class CostTotal {
 export class CostReport {
   @Field.objects(() => CostLine, { description: 'The lines of the page' }) data: CostLine[];
   @Field.object(() => CostTotal, { description: 'The sums of the whole period, whatever the page' }) total: CostTotal;
-  @Field.timestamp({ description: 'Until when nodes and runs that have not ended are counted' }) as_of: Date;
+  @Field.timestamp({ description: 'Time up to which nodes and runs that have not ended are counted' }) as_of: Date;
   @Field.object(() => KeysetResultSet) result_set: KeysetResultSet;
 }

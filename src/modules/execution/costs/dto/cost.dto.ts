@@ -6,16 +6,16 @@ import { RUN_RESOURCES } from '../../runs';
 export const PRICINGS = nameEnum(
   'Pricing',
   ['PRICED', 'NO_PRICE', 'PARTLY_PRICED', 'SEVERAL_CURRENCIES'],
-  'If the time of nodes has a price in money.',
+  'Whether node time has a price in money.',
   {
-    NO_PRICE: 'the operator has set no price for the time, so that only hours and compute units are known',
-    PARTLY_PRICED: 'some days of the time are before the first price',
-    SEVERAL_CURRENCIES: 'the currency changed within the time; ask for shorter times to see the amounts',
+    NO_PRICE: 'the operator has set no price for that time; only hours and compute units are known',
+    PARTLY_PRICED: 'the time begins before the first price applies',
+    SEVERAL_CURRENCIES: 'the currency changed within the time; request shorter periods to see amounts',
   },
 );
 export type Pricing = (typeof PRICINGS)[number];
 
-@About('What some time of nodes costs.')
+@About('The cost of node time.')
 export class Cost {
   @Field.int64({ description: 'Milliseconds for which nodes were RUNNING, summed over all nodes; exact' })
   node_ms: number;
@@ -35,7 +35,7 @@ export class Cost {
 
 @About('A part of the RUNNING time of a node in which a run held a slot, within one day (UTC), with its share.')
 export class RunCostInterval {
-  @Field.id({ description: 'Id of the stay of the node in RUNNING, which is that of the entry in its history' })
+  @Field.id({ description: 'Id of the RUNNING entry in the history of the node' })
   node_state_id: number;
   @Field.id({ description: 'Id of the node' }) node_id: number;
   @Field.text({ description: 'Name of the machine type' }) machine_type: string;
@@ -43,11 +43,12 @@ export class RunCostInterval {
   @Field.boolean({ description: 'True if the machine is a spot machine' }) is_spot: boolean;
   @Field.int32({ description: 'Number of runs that the node holds at once; a slot is this part of it' }) slots: number;
   @Field.timestamp({ description: 'When the node entered RUNNING; shares are counted from here' }) running_since: Date;
-  @Field.timestamp({ description: 'From when the run held its slot while the node was RUNNING' }) from_date: Date;
-  @Field.timestamp({ description: 'Until when' }) to_date: Date;
+  @Field.timestamp({ description: 'When the interval began: the run held its slot, and the node was RUNNING' })
+  from_date: Date;
+  @Field.timestamp({ description: 'When the interval ended' }) to_date: Date;
   @Field.int64({
     description:
-      'The share of the run in milliseconds of the node: the whole part of the time since `running_since` until `to_date` divided by `slots`, less the same until `from_date`',
+      'The share of the run in milliseconds of the node: the time from `running_since` to `to_date` divided by `slots` and rounded down, minus the same for `from_date`',
   })
   share_ms: number;
 }
@@ -55,7 +56,7 @@ export class RunCostInterval {
 /** Intervals that an answer shows. Only runs of many days on many nodes have more. */
 export const MAX_INTERVALS = 1_000;
 
-@About('What a run costs: its share of the RUNNING time of its nodes.')
+@About('The cost of a run: its share of the time in which its nodes were RUNNING.')
 export class RunCost {
   @Field.id() run_id: number;
   @Field.oneOf(RUN_RESOURCES, { description: 'job if `getJob` returns the run, notebook if `getNotebook` does' })
@@ -68,9 +69,11 @@ export class RunCost {
   end_date: Date | null;
   @Field.object(() => Cost, { description: 'The share of the run: until now while it holds its slot' }) cost: Cost;
   @Field.objects(() => RunCostInterval, {
-    description: `The intervals that the cost is the sum of, oldest first; the first ${MAX_INTERVALS}`,
+    description: `The intervals that add up to the cost, oldest first; at most the first ${MAX_INTERVALS}`,
   })
   intervals: RunCostInterval[];
-  @Field.boolean({ description: `True if the run has more than ${MAX_INTERVALS} intervals; the cost includes all` })
+  @Field.boolean({
+    description: `True if the run has more than ${MAX_INTERVALS} intervals; the cost includes all of them`,
+  })
   is_truncated: boolean;
 }

@@ -45,7 +45,7 @@ export class NotebookConfsController {
     id: 'searchNotebookConfs',
     summary: 'Search notebook configurations by part of the name',
     description:
-      'Returns the notebook configurations of the workspace whose name contains the text, in any letter case, without their cells. A search that finds nothing is answered with 404.',
+      'Returns the notebook configurations of the workspace whose name contains the text, ignoring case, without their cells. A search that finds nothing is answered with 404.',
     tag,
     access: view,
     response: Responses.page(NotebookConfListItem),
@@ -81,7 +81,7 @@ export class NotebookConfsController {
     id: 'createNotebookConf',
     summary: 'Create a notebook configuration whose notebook is a file of the workspace',
     description:
-      'Stores a notebook and its settings; nothing runs yet, `createNotebook` starts an instance. An existing .ipynb file becomes the notebook, a missing one is created empty. The workspace must be enabled and the cluster must serve it. A name that the workspace already has is refused with 409.',
+      'Stores a notebook and its settings; nothing runs yet, `createNotebook` starts an instance. An existing .ipynb file becomes the notebook, a missing one is created empty. The workspace must be enabled and the cluster must serve it. A name that is already in use in the workspace is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -116,7 +116,7 @@ export class NotebookConfsController {
     id: 'updateNotebookConf',
     summary: 'Update a notebook configuration; instances that were already started keep their settings',
     description:
-      'Changes the sent fields. The workspace and the configuration must be enabled, else it is refused with 409. Instances that were already started keep their settings.',
+      'Changes the fields that are sent. The workspace and the configuration must be enabled, else it is refused with 409. Instances that were already started keep their settings.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -172,7 +172,7 @@ export class NotebookConfsController {
     path: `${base}/conf/enable`,
     id: 'enableNotebookConf',
     summary: 'Enable a notebook configuration',
-    description: 'Lets instances of the notebook be started again. One that is already enabled is refused with 409.',
+    description: 'Instances of the notebook can be started again. One that is already enabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -189,7 +189,7 @@ export class NotebookConfsController {
     id: 'disableNotebookConf',
     summary: 'Disable a notebook configuration, so that no new instance of it can be started',
     description:
-      'Keeps new instances of the notebook from being started, and sets its to_date; started ones continue. One that is already disabled is refused with 409.',
+      'Prevents new instances of the notebook, and sets its to_date; started ones continue. One that is already disabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(NotebookConfWrite),
@@ -223,7 +223,7 @@ export class NotebookConfsController {
     id: 'updateNotebookCells',
     summary: 'Store the cells of a notebook with their outputs',
     description:
-      'Replaces the cells of the notebook with those of the body, a document of at most 30 MiB. RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them. With `revision_id`, a notebook whose cells somebody else has changed since then is refused with 409: read it again, and merge.',
+      'Replaces the cells of the notebook with those of the body, a document of at most 30 MiB. RUN allows changing only outputs; changing the code, order, number or metadata of cells requires EDIT. Outputs of cells that an unfinished instance has executed are kept as the server has them. With `revision_id`, a notebook whose cells somebody else has changed since then is refused with 409: read it again and merge the changes.',
     tag,
     access: Allow.workspace('RUN'),
     response: Responses.one(NotebookCellsWritten),

@@ -20,9 +20,10 @@ export class NotebookListsController {
     method: 'GET',
     path: '/notebooks',
     id: 'listNotebookConfsOfWorkspaces',
-    summary: 'List notebooks of all workspaces that you may see',
+    summary: 'List the notebooks of all workspaces that you may view',
     description:
-      'An extension of this platform. Returns enabled notebook configurations, newest first, of the named workspace, or of every workspace of the tenant that you may view: of all for an administrator. Disabled ones are listed by `listNotebookConfs`.',
+      'Returns enabled notebook configurations, newest first, of the named workspace, or of every workspace of the tenant that you may view; administrators may view all. Disabled ones are listed by `listNotebookConfs`.',
+    isExtension: true,
     tag: 'Notebooks',
     access: Allow.workspaceIfNamed('VIEW'),
     response: Responses.page(NotebookListEntry),

@@ -67,7 +67,7 @@ export class KernelsController {
     id: 'interruptKernel',
     summary: 'Interrupt the kernel and cancel the Spark jobs of the running cell',
     description:
-      'Interrupts the cell that runs and cancels its Spark jobs; variables stay. Without a kernel, the answer is 409.',
+      'Interrupts the running cell and cancels its Spark jobs; variables are kept. Without a kernel, the answer is 409.',
     tag,
     access: run,
     response: Responses.one(KernelStatus),
@@ -138,7 +138,7 @@ export class KernelsController {
     @InWorkspace() scope: WorkspaceScope,
     @CurrentPrincipal() { sessionId }: Principal,
     @IdParam('notebook_id') notebookId: number,
-    @TextParam('session_key', 'Any text that ends in _session, such as the name of the product and that ending')
+    @TextParam('session_key', 'Any string that ends in _session')
     sessionKey: string,
     @TextParam('token', 'The bearer token, in place of the header Authorization') _token: string,
   ): Promise<UpgradeHandler> {
@@ -156,7 +156,8 @@ export class KernelsController {
     access: run,
     isPublished: true,
     description:
-      'An extension of this platform. It is the WebSocket of `openKernelSocket` without a token in its path. A browser that is logged in to the console sends its cookie; the page must be of this server.',
+      'Opens the same WebSocket as `openKernelSocket`, without a token in the path. A browser that is logged in to the console sends its cookie; its page must come from this server.',
+    isExtension: true,
     errors: [409],
   })
   async connectWithSession(

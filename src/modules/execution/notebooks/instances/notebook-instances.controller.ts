@@ -54,7 +54,7 @@ export class NotebookInstancesController {
     id: 'searchNotebooks',
     summary: 'Search notebook instances by part of the name',
     description:
-      'Returns the instances of the workspace whose notebook has the text in its name, in any letter case. It has the same filters as the list.',
+      'Returns the instances of the workspace whose notebook name contains the text, ignoring case. It has the same filters as the list.',
     tag,
     access: view,
     response: Responses.page(NotebookRead),
@@ -115,7 +115,7 @@ export class NotebookInstancesController {
     id: 'getNotebookLog',
     summary: 'Get a log of a notebook instance, while it runs or afterwards',
     description:
-      'Sends `stdout` or `stderr` of the instance as text. The log of an instance that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` after the end of the instance.',
+      'Sends `stdout` or `stderr` of the instance as text. The log of an instance that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` days after the end of the instance.',
     tag,
     access: view,
     response: Responses.text,

@@ -28,7 +28,7 @@ export class WorkspaceDocumentsController {
     id: 'exportWorkspace',
     summary: 'Export a workspace as a JSON file (`WorkspaceExport`)',
     description:
-      'Sends the job and notebook configurations of the workspace as one JSON file, which `importWorkspace` reads. Notebooks are exported with their cells and outputs; files of the workspace are not. Conf values, Java properties and extra_info whose names look secret are exported empty.',
+      'Sends the job and notebook configurations of the workspace as one JSON file, which `importWorkspace` reads. Notebooks are exported with their cells and outputs; files of the workspace are not. Values in conf, Java properties and extra_info whose names look like secrets are exported empty.',
     tag,
     access: Allow.workspace('VIEW'),
     response: Responses.binary,

@@ -22,7 +22,8 @@ export class FunctionsController {
     id: 'invokeFunction',
     summary: 'Call the function that a job serves',
     description:
-      'An extension of this platform. Passes the body, any JSON value, to the function that a RUNNING job of type PLATFORM_FUNCTIONS serves, and returns the JSON that the function returns. The header `x-invocation-id` identifies the call in the log of the job. Status 409 means that the job is not running, 422 that the function raised an error, 429 that too many calls are running, 504 that the call took too long. The platform never repeats a call.',
+      'Passes the body, which is any JSON value, to the function that a RUNNING job of type PLATFORM_FUNCTIONS serves, and returns the JSON that the function returns. The header `x-invocation-id` identifies the call in the log of the job. Status 409 means that the job is not running, 422 that the function raised an error, 429 that too many calls are running, 504 that the call took too long. The platform never repeats a call.',
+    isExtension: true,
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
     response: Responses.anyJson,
@@ -54,7 +55,8 @@ export class FunctionsController {
     id: 'describeFunction',
     summary: 'Describe the function that a job serves',
     description:
-      'An extension of this platform. Returns an OpenAPI document of `invokeFunction` for this job, with the example of its configuration.',
+      'Returns an OpenAPI document of `invokeFunction` for this job, with the example request of its configuration.',
+    isExtension: true,
     tag: 'Jobs',
     access: Allow.workspace('VIEW'),
     response: Responses.anyJson,

@@ -72,7 +72,7 @@ export class FunctionsService {
     }
   }
 
-  /** Returns an OpenAPI document, as JSON, of the call that the run serves, with the example of its configuration. */
+  /** Returns an OpenAPI document, as JSON, of the call that the run serves, with the example request of its configuration. */
   async describe(scope: WorkspaceScope, jobId: number): Promise<string> {
     const run = await this.runs.serving({ ...scope, kind: FUNCTION }, jobId);
     const { name, settings } = run.job_conf_snapshot;

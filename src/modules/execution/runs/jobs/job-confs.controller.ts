@@ -34,7 +34,7 @@ export class JobConfsController {
     id: 'searchJobConfs',
     summary: 'Search job configurations by part of the name',
     description:
-      'Returns the configurations of the workspace whose name contains the text, in any letter case, newest first. A search that finds nothing is answered with 404.',
+      'Returns the configurations of the workspace whose name contains the text, ignoring case, newest first. A search that finds nothing is answered with 404.',
     tag,
     access: view,
     response: Responses.page(JobConfListItem),
@@ -64,7 +64,7 @@ export class JobConfsController {
     id: 'createJobConf',
     summary: 'Create a job configuration',
     description:
-      'Stores what to run, on which cluster and with which settings; nothing runs yet. `createJob` runs it. The workspace must be enabled and the cluster must serve it. Each type needs its own fields: Python3 a `command`, Jar a `command` and a `class_name`, RAW_SCALA and SQL `rawScalaCode`, PLATFORM_FUNCTIONS a script and a function. Whether files exist is found out when the job runs. A name that the workspace already has is refused with 409.',
+      'Stores what to run, on which cluster and with which settings; nothing runs yet. `createJob` runs it. The workspace must be enabled and the cluster must serve it. Each type needs its own fields: Python3 a `command`, Jar a `command` and a `class_name`, RAW_SCALA and SQL `rawScalaCode`, PLATFORM_FUNCTIONS a script and a function. Whether files exist is not checked until the job runs. A name that is already in use in the workspace is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -95,7 +95,7 @@ export class JobConfsController {
     id: 'updateJobConf',
     summary: 'Update a job configuration; jobs that were already submitted keep their settings',
     description:
-      'Changes the sent fields. The workspace and the configuration must be enabled, else it is refused with 409. Jobs that were already submitted keep their settings; the next job has the new ones.',
+      'Changes the fields that are sent. The workspace and the configuration must be enabled, else it is refused with 409. Jobs that were already submitted keep their settings; the next job has the new ones.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -133,7 +133,7 @@ export class JobConfsController {
     id: 'exportJobConf',
     summary: 'Export a job configuration as a JSON file (`JobConfExport`)',
     description:
-      'Sends a JSON file, a `JobConfExport`, which `importWorkspace` can read as part of a document. Conf values, Java properties and extra_info whose names look secret are exported empty.',
+      'Sends a JSON file, a `JobConfExport`, which `importWorkspace` can read as part of a document. Values in conf, Java properties and extra_info whose names look like secrets are exported empty.',
     tag,
     access: view,
     response: Responses.binary,
@@ -151,7 +151,7 @@ export class JobConfsController {
     path: `${base}/job/conf/enable`,
     id: 'enableJobConf',
     summary: 'Enable a job configuration',
-    description: 'Lets jobs of the configuration be submitted again. One that is already enabled is refused with 409.',
+    description: 'Jobs of the configuration can be submitted again. One that is already enabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),
@@ -168,7 +168,7 @@ export class JobConfsController {
     id: 'disableJobConf',
     summary: 'Disable a job configuration, so that no new job of it can be submitted',
     description:
-      'Keeps new jobs of the configuration from being submitted, and sets its to_date; submitted jobs continue. One that is already disabled is refused with 409.',
+      'Prevents new jobs of the configuration, and sets its to_date; submitted jobs continue. One that is already disabled is refused with 409.',
     tag,
     access: edit,
     response: Responses.one(JobConfWrite),

@@ -2,7 +2,7 @@ import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
 import type { RunKind, RunSpec } from '../../../../../libs/contracts/agent-protocol';
 
 /** The resource as which the API shows a run and its configuration (column `kind`). Functions and SQL servers are jobs. */
-export const RUN_RESOURCES = nameEnum('RunKind', ['job', 'notebook'], 'As what a run is shown.', {
+export const RUN_RESOURCES = nameEnum('RunKind', ['job', 'notebook'], 'Which resource a run is.', {
   job: '`getJob` returns it',
   notebook: '`getNotebook` returns it',
 });

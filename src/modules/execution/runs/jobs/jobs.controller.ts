@@ -52,7 +52,7 @@ export class JobsController {
     id: 'searchJobs',
     summary: 'Search jobs by part of the name of their configuration',
     description:
-      'Returns the jobs of the workspace whose configuration has the text in its name, in any letter case, newest first.',
+      'Returns the jobs of the workspace whose configuration name contains the text, ignoring case, newest first.',
     tag,
     access: view,
     response: Responses.page(JobRead),
@@ -163,12 +163,12 @@ export class JobsController {
     id: 'getJobLog',
     summary: 'Get a log of a job, while it runs or afterwards',
     description:
-      "Sends a log as text: `stdout`, `stderr`, or `events`, the Spark event log of the job's first application with one JSON object per line, which Spark's History Server can read. The log of a job that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. A header `Range: bytes=` with one part is answered with 206 and that part, and with 416 if the log ends before it. Logs are kept for `LOG_RETENTION_DAYS` after the end of the job.",
+      "Sends a log as text: `stdout`, `stderr`, or `events`, the Spark event log of the job's first application with one JSON object per line, which Spark's History Server can read. The log of a job that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. A header `Range: bytes=` with one part is answered with 206 and that part, and with 416 if the log ends before it. Logs are kept for `LOG_RETENTION_DAYS` days after the end of the job.",
     tag,
     access: view,
     response: Responses.text,
     headers: {
-      Range: 'One part of the log, such as `bytes=0-1023` or `bytes=-1024`; it counts if the query names no part',
+      Range: 'One part of the log, such as `bytes=0-1023` or `bytes=-1024`; it applies if the query names no part',
     },
   })
   async log(
@@ -189,9 +189,10 @@ export class JobsController {
     method: 'GET',
     path: `${base}/job/{job_id}/log/{log_type}/search`,
     id: 'searchJobLog',
-    summary: 'Find the lines of a log that have a text',
+    summary: 'Find the lines of a log that contain a text',
     description:
-      'An extension of this platform. Returns the lines that have the text, with their places in the log, so that `getJobLog` can show what is around them. One request searches 64 MiB for about a second at most: while `next_offset` is not null, another one with it as `offset` goes on. A line of more than 8 KiB is searched in parts. Status 429 means that too many logs are being searched.',
+      'Returns the lines that contain the text, with their offsets in the log, so that `getJobLog` can show what is around them. One request searches 64 MiB for about a second at most: while `next_offset` is not null, send it as `offset` to continue. A line of more than 8 KiB is searched in parts. Status 429 means that too many logs are being searched.',
+    isExtension: true,
     tag,
     access: view,
     response: Responses.one(LogSearchResult),
@@ -216,7 +217,8 @@ export class JobsController {
     id: 'getJobMetrics',
     summary: 'Get metrics of the Spark application of a job, while it runs or afterwards',
     description:
-      "An extension of this platform. Returns stages, executors and totals from the Spark event log of the job's first application. The lists are empty until that application has started, and after the log was removed at the end of its retention.",
+      "Returns stages, executors and totals from the Spark event log of the job's first application. The lists are empty until that application has started, and after the log was removed at the end of its retention.",
+    isExtension: true,
     tag,
     access: view,
     response: Responses.one(JobMetrics),

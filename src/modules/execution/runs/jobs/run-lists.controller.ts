@@ -31,9 +31,10 @@ export class RunListsController {
     method: 'GET',
     path: '/runs',
     id: 'listRuns',
-    summary: 'List runs of all workspaces that you may see',
+    summary: 'List the runs of all workspaces that you may view',
     description:
-      'An extension of this platform. Returns jobs and notebook instances, functions and SQL servers included, of the named workspace, or of every workspace of the tenant that you may view: of all for an administrator. Follow `next` with the same filters to read on; runs that are submitted meanwhile neither move nor repeat others.',
+      'Returns jobs and notebook instances, functions and SQL servers included, of the named workspace, or of every workspace of the tenant that you may view; administrators may view all. For the next page, send `next` as `after` with the same filters; runs that are submitted meanwhile neither shift nor repeat others.',
+    isExtension: true,
     tag: 'Jobs',
     access: Allow.workspaceIfNamed('VIEW'),
     response: Responses.one(RunList),
@@ -54,7 +55,8 @@ export class RunListsController {
     id: 'getRunTimeline',
     summary: 'Get the timeline of a run: what it waited for, and every state of run, cluster and nodes',
     description:
-      'An extension of this platform. Returns the phases of a job or a notebook instance from its submission to its end, and each state that the run, its cluster and the nodes of the cluster entered meanwhile, with author, reason and step. The stages of its Spark application have their times in the answer of `getJobMetrics`, at `stages_path`.',
+      'Returns the phases of a job or a notebook instance from its submission to its end, and each state that the run, its cluster and the nodes of the cluster entered meanwhile, each with its author, reason and step. The stages of its Spark application have their times in the answer of `getJobMetrics`, at `stages_path`.',
+    isExtension: true,
     tag: 'Jobs',
     access: Allow.workspace('VIEW'),
     response: Responses.one(RunTimeline),

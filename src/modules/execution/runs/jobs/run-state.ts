@@ -7,9 +7,9 @@ export const RUN_STATUSES = nameEnum(
   ['SUBMITTED', 'RUNNING', 'DONE', 'ERROR', 'TERMINATED', 'STOPPING', 'STOPPED', 'KILLING', 'KILLED'],
   'Status of a job or of a notebook instance.',
   {
-    SUBMITTED: 'it waits for a place on a node',
+    SUBMITTED: 'it waits for a slot on a node',
     RUNNING: 'its driver runs',
-    DONE: 'it ended well',
+    DONE: 'it succeeded',
     ERROR: 'it failed; `reason_code` and `reason` say why',
     TERMINATED: 'it was ended because of its cluster, its node or its timeout',
     STOPPING: 'a stop was requested and its driver still runs',

@@ -25,7 +25,8 @@ export class ThriftSqlController {
     id: 'thriftSql',
     summary: 'Send a HiveServer2 message to the SQL server of a job',
     description:
-      'An extension of this platform: the HTTP transport of HiveServer2 for JDBC and Python clients, to a RUNNING job of type THRIFT_SQL. Request and response are `application/x-thrift`, which these clients build. A client without support for bearer tokens sends the user name and a personal token as HTTP Basic.',
+      'Serves the HTTP transport of HiveServer2 for JDBC and Python clients, from a RUNNING job of type THRIFT_SQL. Request and response are `application/x-thrift`, which these clients build. A client without support for bearer tokens sends the user name and a personal token as HTTP Basic.',
+    isExtension: true,
     tag: 'Jobs',
     access: Allow.workspace('RUN'),
     response: Responses.binary,

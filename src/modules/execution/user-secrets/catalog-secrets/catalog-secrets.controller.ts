@@ -91,7 +91,7 @@ function CatalogSecretsController<Read extends object, Write extends object, Sco
       method: 'POST',
       id: `attach${word}CatalogSecret`,
       summary: `Attach ${label} to a metastore catalog`,
-      description: `Lets ${label} open the catalog, for jobs and for browsing. The types of the secrets must fit the type of the catalog. There is one attachment per catalog and owner; another is refused with 409. If there are several, the user's secrets take precedence over the workspace's, and those over the tenant's.`,
+      description: `Attaches ${label}, with which jobs and browsing access the catalog. The types of the secrets must fit the type of the catalog. There is one attachment per catalog and owner; another is refused with 409. If there are several, the user's secrets take precedence over the workspace's, and those over the tenant's.`,
       access: access.attach,
       response: Responses.one(write),
       errors: [409],

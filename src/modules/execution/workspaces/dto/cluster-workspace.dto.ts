@@ -6,18 +6,18 @@ import { CLUSTER_STATUSES, ClusterSummary } from '../../clusters';
 import { SPARK_JOB_TYPES } from '../../../foundation/reference-data';
 
 export class ClusterWorkspaceSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) workspace_name: string;
 }
 
 export class WorkspaceClusterQuery extends PageQuery {
   @Param.someOf(CLUSTER_STATUSES, { description: 'Only clusters in one of these states' }) cluster_status?: string[];
   @Param.oneOf(SPARK_JOB_TYPES, { description: 'Only clusters whose Spark version can run such jobs' })
   job_type?: string;
-  @Param.boolean({ description: 'true lists active clusters, false disabled ones; both if absent' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists enabled clusters, false disabled ones; both if absent' }) enable?: boolean;
 }
 
 export class WorkspaceClusterSearchQuery extends WorkspaceClusterQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cluster_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) cluster_name: string;
 }
 
 @About('A workspace that a cluster serves.')
@@ -34,12 +34,12 @@ export class ClusterWorkspaceRead extends ReadAudit {
   @Field.text({
     optional: true,
     nullable: true,
-    description: 'Address at which the cluster serves SQL; null or absent until it does',
+    description: 'Address at which the cluster serves SQL; null or absent if it does not',
   })
   thrift_url?: string | null;
 }
 
-@About('The new association. Ids are decimal texts.')
+@About('The new association. Ids are decimal strings.')
 export class ClusterWorkspaceWrite extends WriteAudit {
   @Field.idText() workspace_id: string;
   @Field.idText() cluster_id: string;

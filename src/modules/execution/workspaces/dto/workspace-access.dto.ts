@@ -15,7 +15,7 @@ export class WorkspaceUserQuery extends PageQuery {
 }
 
 export class WorkspaceUserSearchQuery extends WorkspaceUserQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, ignoring case' }) username: string;
 }
 
 export class WorkspaceGroupQuery extends PageQuery {
@@ -23,7 +23,7 @@ export class WorkspaceGroupQuery extends PageQuery {
 }
 
 export class WorkspaceGroupSearchQuery extends WorkspaceGroupQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, ignoring case' }) groupname: string;
 }
 
 export class WorkspaceAccessQuery extends PageQuery {
@@ -31,25 +31,25 @@ export class WorkspaceAccessQuery extends PageQuery {
 }
 
 export class WorkspaceUserAccessSearchQuery extends WorkspaceAccessQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, ignoring case' }) username: string;
 }
 
 export class WorkspaceGroupAccessSearchQuery extends WorkspaceAccessQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, ignoring case' }) groupname: string;
 }
 
 /** A permission from the built-in lookup. */
 const LOOKUP = { description: 'GET /workspace/permissions lists them' };
 
 @Example({ user_id: 2, permission_id: 1 })
-@About('A user and the permission to have from now on.')
+@About('A user and the permission to assign.')
 export class AssignUserPermission {
   @Field.id() user_id: number;
   @Field.id(LOOKUP) permission_id: number;
 }
 
 @Example({ group_id: 1, permission_id: 0 })
-@About('A group and the permission to have from now on.')
+@About('A group and the permission to assign.')
 export class AssignGroupPermission {
   @Field.id() group_id: number;
   @Field.id(LOOKUP) permission_id: number;
@@ -116,7 +116,7 @@ export class WorkspaceGroupsPage {
   @Field.object(() => ResultSet) result_set: ResultSet;
 }
 
-@About('A permission in another record.')
+@About('A reference to a permission.')
 class PermissionRef {
   @Field.id({ description: 'Id of the permission' }) auth_workspace_perm_id: number;
   @Field.oneOf(WORKSPACE_PERMISSIONS, { description: 'Name of the permission' }) name: string;
@@ -138,7 +138,7 @@ class GroupPermissionEntry extends ReadAudit {
 }
 
 /** The permissions of a user on a workspace. `group_permission` has an entry for each group that grants one. */
-@About('The permissions of a user on a workspace: the own one, and those of groups.')
+@About('The permissions of a user on a workspace: the direct one, and those of groups.')
 export class WorkspaceUserPermissionRead {
   @Field.id() user_id: number;
   @Field.text() username: string;
@@ -153,7 +153,7 @@ export class WorkspaceUserPermissionRead {
   user_permission: UserPermissionEntry | null;
   @Field.objects(() => GroupPermissionEntry, {
     nullable: true,
-    description: 'The permissions of each group of the user; null if no group has one',
+    description: 'The permissions of the groups of the user; null if no group has one',
   })
   group_permission: GroupPermissionEntry[] | null;
 }
@@ -174,13 +174,13 @@ class PermissionWrite extends WriteAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('The permission that a user has been assigned. Ids are decimal texts.')
+@About('The permission that a user has been assigned. Ids are decimal strings.')
 export class WorkspaceUserPermissionWrite extends PermissionWrite {
   @Field.idText({ description: 'Id of the assignment' }) auth_workspace_user_id: string;
   @Field.idText() user_id: string;
 }
 
-@About('The permission that a group has been assigned. Ids are decimal texts.')
+@About('The permission that a group has been assigned. Ids are decimal strings.')
 export class WorkspaceGroupPermissionWrite extends PermissionWrite {
   @Field.idText({ description: 'Id of the assignment' }) auth_workspace_group_id: string;
   @Field.idText() group_id: string;

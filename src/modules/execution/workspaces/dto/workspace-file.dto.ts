@@ -19,7 +19,7 @@ export class WorkspaceFileListQuery extends WorkspaceFileSelector {
 }
 
 export class WorkspaceFileSearchQuery extends WorkspaceFileListQuery {
-  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
+  @Param.text({ optional: false, description: 'Part of the file name, ignoring case' }) file_name: string;
 }
 
 export class UploadQuery extends RecordSelectorQuery('workspace') {
@@ -30,7 +30,8 @@ export class UploadQuery extends RecordSelectorQuery('workspace') {
   @Param.boolean({ default: false, description: 'true creates a directory; the request has no body' }) is_dir: boolean =
     false;
   @Param.timestamp({
-    description: 'The last_update_date of the file as you read it; a file that was changed since is not replaced',
+    description:
+      'The last_update_date that you have read; if the file was changed since, the request is refused with 409',
   })
   unchanged_since?: Date;
 }
@@ -69,7 +70,7 @@ export class WorkspaceFileRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('A file or directory of a workspace after a change. Ids are decimal texts.')
+@About('A file or directory of a workspace as returned by a write. Ids are decimal strings.')
 export class WorkspaceFileWrite extends WriteAudit {
   @Field.idText({ description: 'Id of the file or directory. A move or rename keeps it' }) workspace_file_id: string;
   @Field.text({ description: 'Name of the file or directory, without its path' }) file_name: string;
@@ -83,7 +84,7 @@ export class WorkspaceFileWrite extends WriteAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('How much the files of a workspace take.')
+@About('How much space the files of a workspace take.')
 export class WorkspaceFileUsage {
   @Field.id() workspace_id: number;
   @Field.int64({ description: 'Number of files' }) file_count: number;

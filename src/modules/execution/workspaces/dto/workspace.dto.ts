@@ -8,12 +8,14 @@ import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
 export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
 
 export class WorkspaceListQuery extends PageOrAllQuery {
-  @Param.boolean({ description: 'true lists active workspaces, false disabled ones; both if absent' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists enabled workspaces, false disabled ones; both if absent' })
+  enable?: boolean;
 }
 
 export class WorkspaceSearchQuery extends PageQuery {
-  @Param.boolean({ description: 'true lists active workspaces, false disabled ones; both if absent' }) enable?: boolean;
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;
+  @Param.boolean({ description: 'true lists enabled workspaces, false disabled ones; both if absent' })
+  enable?: boolean;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) workspace_name: string;
 }
 
 @Example({ name: 'example-workspace', description: 'Made by an example' })
@@ -24,7 +26,7 @@ export class CreateWorkspace {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a workspace; at least one. Absent fields keep their values.')
+@About('Changes to a workspace; at least one. Absent fields keep their values.')
 export class UpdateWorkspace {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -38,7 +40,7 @@ export class WorkspaceRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('A workspace after a change. Its id is a decimal text.')
+@About('A workspace as returned by a write. Its id is a decimal string.')
 export class WorkspaceWrite extends WriteAudit {
   @Field.idText() workspace_id: string;
   @Field.text({ description: 'Name of the workspace, unique in the tenant' }) name: string;
@@ -46,7 +48,7 @@ export class WorkspaceWrite extends WriteAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('A workspace in another record.')
+@About('A reference to a workspace.')
 export class WorkspaceRef {
   @Field.id() workspace_id: number;
   @Field.text({ description: 'Name of the workspace, unique in the tenant' }) name: string;

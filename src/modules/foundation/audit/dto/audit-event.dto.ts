@@ -4,7 +4,7 @@ import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
 import { PageQuery } from '../../../../platform/kernel/dto/page';
 
-const SESSION_KINDS = nameEnum('SessionKind', ['login', 'token'], 'With what a request was signed in.', {
+const SESSION_KINDS = nameEnum('SessionKind', ['login', 'token'], 'How a request was authenticated.', {
   token: 'a personal token',
 });
 
@@ -12,7 +12,7 @@ export class AuditEventQuery extends PageQuery {
   @Param.id({ description: 'Only events of this user' }) user_id?: number;
   @Param.text({
     maxLength: 256,
-    description: 'Only events of the user with this name, or failed logins with it, in any letter case',
+    description: 'Only events of the user with this name, or failed logins with it, ignoring case',
   })
   username?: string;
   @Param.text({ maxLength: 128, description: 'Only events of this operation: an operation id, such as startCluster' })
@@ -58,7 +58,7 @@ export class AuditEventRead {
   @Field.text({ nullable: true, description: 'Address from which the request came; null if it is not known' }) ip:
     | string
     | null;
-  @Field.text({ nullable: true, description: 'Client program, as it named itself; null if it did not' }) user_agent:
+  @Field.text({ nullable: true, description: 'User-Agent header of the client; null if it sent none' }) user_agent:
     | string
     | null;
   @Field.text({ description: 'Operation id' }) operation: string;

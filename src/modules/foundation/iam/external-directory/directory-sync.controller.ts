@@ -18,9 +18,9 @@ export class DirectorySyncController {
     method: 'GET',
     path: '/platform/shared/admin/sync/user/{username}',
     id: 'syncUser',
-    summary: 'Refresh a user and its groups from the directory',
+    summary: 'Refresh a user and their groups from the directory',
     description:
-      'With LDAP, reads the user and its groups from the directory, stores them and returns the account. If the directory no longer has the user, the account is disabled, its sessions and tokens end, and the answer is 404. Without LDAP, the stored account is returned.',
+      'With LDAP, reads the user and their groups from the directory, stores them and returns the account. If the directory no longer has the user, the account is disabled, its sessions and tokens end, and the answer is 404. Without LDAP, the stored account is returned.',
     tag: TAG,
     access: Allow.platform(ADMINS),
     response: Responses.one(UserRead),

@@ -12,7 +12,7 @@ import { AccountService } from './account.service';
 import { ChangePassword, MyRolesQuery, TenantSelection, UserInfo } from './dto/account.dto';
 import { OwnPasswordService } from './own-password.service';
 
-const TAG = 'Own user';
+const TAG = 'Current user';
 
 @Controller()
 export class AccountController {
@@ -25,7 +25,7 @@ export class AccountController {
     method: 'GET',
     path: '/user/info',
     id: 'getUserInfo',
-    summary: 'Get the signed-in user',
+    summary: 'Get the logged-in user',
     description:
       'Returns the account that the token belongs to, its groups, and the tenant that is selected for the session.',
     tag: TAG,
@@ -42,7 +42,7 @@ export class AccountController {
     id: 'getMyRoles',
     summary: 'Get your own roles in a tenant',
     description:
-      'Returns your roles in the named tenant, or in the selected one, apart for those held directly and through groups.',
+      'Returns your roles in the named tenant, or in the selected one, separately for those held directly and through groups.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.one(UserRoles),
@@ -56,7 +56,7 @@ export class AccountController {
     path: '/user/tenants/search',
     id: 'searchMyTenants',
     summary: 'Search the tenants that you can select',
-    description: 'Returns the tenants that you can select whose name contains the text, in any letter case.',
+    description: 'Returns the tenants that you can select whose name contains the text, ignoring case.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.page(TenantSummary),
@@ -89,7 +89,7 @@ export class AccountController {
     id: 'selectTenant',
     summary: 'Select the tenant of the session',
     description:
-      'Sets the tenant in which the session works from now on. Most operations need one and refuse a session without with 403. You must hold a role there. A personal token is bound to its tenant and cannot select another.',
+      'Sets the tenant in which the session works from now on. Most operations need a selected tenant and answer 403 without one. You must hold a role there. A personal token is bound to its tenant and cannot select another.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.one(TenantSelection),
@@ -108,7 +108,7 @@ export class AccountController {
     id: 'changeMyPassword',
     summary: 'Change your own password; all your other sessions and tokens end',
     description:
-      'Sets a new password for an account of the built-in directory; accounts of other directories are refused with 409. A wrong current password is a 403. All your other sessions and all your tokens end; this session stays.',
+      'Sets a new password for an account in the built-in directory; accounts of other directories are refused with 409. If the current password is wrong, the answer is 403. All your other sessions and all your tokens end; this session stays.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.message,

@@ -24,7 +24,7 @@ export class PersonalTokensController {
     tag: TAG,
     access: Allow.tenant(),
     description:
-      'Creates a token that works like a session in the selected tenant until it expires or is revoked. Its text is returned only here. A personal token cannot create another. A user has at most 100 active tokens; one more is refused with 409 until one is revoked or expires.',
+      'Creates a token that works like a session in the selected tenant until it expires or is revoked. The token itself is returned only here. A personal token cannot create another. A user has at most 100 active tokens; one more is refused with 409 until one is revoked or expires.',
     response: Responses.one(TokenCreated),
     errors: [409],
   })
@@ -43,7 +43,7 @@ export class PersonalTokensController {
     id: 'listTokens',
     summary: 'List your own tokens, newest first',
     description:
-      'Returns your tokens without their texts, with their expiry and last use. Expired and revoked ones are listed for another `ENDED_ROWS_RETENTION_DAYS`.',
+      'Returns your tokens with their expiry and last use, but not the tokens themselves. Expired and revoked ones are listed for another `ENDED_ROWS_RETENTION_DAYS` days.',
     tag: TAG,
     access: Allow.signedIn,
     response: Responses.page(TokenRead),

@@ -60,7 +60,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     id: 'removeTenantUserRole',
     summary: 'Revoke a role in a tenant, or a platform-wide role, from a user',
     description:
-      'Revokes the role that the user holds directly, from the next request of the user on; one held through a group is revoked from the group. The last PLATFORM ADMIN keeps the role (409).',
+      'Revokes the role that the user holds directly, from the next request of the user on; one held through a group is revoked from the group. The last PLATFORM ADMIN cannot lose the role (409).',
     tag,
     access,
     response: Responses.message,
@@ -102,7 +102,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     id: 'removeTenantGroupRole',
     summary: 'Revoke a role in a tenant, or a platform-wide role, from a group',
     description:
-      'Revokes the role of the group, and with it that of members who do not hold it in another way. The last PLATFORM ADMIN keeps the role (409).',
+      'Revokes the role of the group. Members lose it too, unless they hold it in another way. The last PLATFORM ADMIN cannot lose the role (409).',
     tag,
     access,
     response: Responses.message,

@@ -101,7 +101,7 @@ export class TenantAdminController extends TenantDirectoryController({
     id: 'removeGroupRole',
     summary: 'Revoke a role in the selected tenant from a group',
     description:
-      'Revokes the role of the group in the selected tenant, and with it that of members who do not hold it in another way. You cannot revoke your own last ADMIN role (409).',
+      'Revokes the role of the group in the selected tenant. Members lose it too, unless they hold it in another way. You cannot revoke your own last ADMIN role (409).',
     tag,
     access,
     response: Responses.message,

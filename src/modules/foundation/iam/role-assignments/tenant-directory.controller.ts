@@ -30,7 +30,7 @@ export interface TenantDirectoryRoutes {
 /** Returns a base controller with the twelve reads of a tenant's users, groups and their roles. */
 export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
   const { word, tag, path, groupPath, access } = routes;
-  const ofTenant = word === 'Admin' ? 'the selected tenant' : 'the tenant of the path';
+  const ofTenant = word === 'Admin' ? 'the selected tenant' : 'the tenant that the path names';
   const read = { method: 'GET', tag, access } as const;
   // Nest lists a handler's last parameter first in the OpenAPI document, and generated clients keep that order.
   const Tenant = () => routes.tenant;
@@ -55,7 +55,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/users/search`,
       id: `search${word}Users`,
       summary: 'Search the users of the tenant by part of the user name',
-      description: `Returns the users of ${ofTenant} whose name contains the text, in any letter case.`,
+      description: `Returns the users of ${ofTenant} whose name contains the text, ignoring case.`,
       response: Responses.page(UserRead),
     })
     searchUsers(@Query() query: TenantUserSearchQuery, @Tenant() tenantId: string): Promise<Page<UserRead>> {
@@ -67,7 +67,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/user/{user_id}`,
       id: `get${word}User`,
       summary: 'Get a user of the tenant',
-      description: `Returns one user who holds a role in ${ofTenant}; any other is a 404.`,
+      description: `Returns one user who holds a role in ${ofTenant}; for any other, the answer is 404.`,
       response: Responses.one(UserRead),
     })
     getUser(@IdParam('user_id') userId: number, @Tenant() tenantId: string): Promise<UserRead> {
@@ -131,7 +131,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}/groups/search`,
       id: `search${word}Groups`,
       summary: 'Search the groups of the tenant by part of the name',
-      description: `Returns the groups of ${ofTenant} whose name contains the text, in any letter case.`,
+      description: `Returns the groups of ${ofTenant} whose name contains the text, ignoring case.`,
       response: Responses.page(GroupRead),
     })
     searchGroups(@Query() query: TenantGroupSearchQuery, @Tenant() tenantId: string): Promise<Page<GroupRead>> {
@@ -143,7 +143,7 @@ export function TenantDirectoryController(routes: TenantDirectoryRoutes) {
       path: `${path}${groupPath}`,
       id: `get${word}Group`,
       summary: 'Get a group of the tenant',
-      description: `Returns one group that holds a role in ${ofTenant}; any other is a 404.`,
+      description: `Returns one group that holds a role in ${ofTenant}; for any other, the answer is 404.`,
       response: Responses.one(GroupRead),
     })
     getGroup(@IdParam('group_id') groupId: number, @Tenant() tenantId: string): Promise<GroupRead> {

@@ -46,7 +46,7 @@ export class AccessLookupsController {
     method: 'GET',
     path: '/permissions',
     id: 'listPermissions',
-    summary: 'List the verbs of the API',
+    summary: 'List the HTTP methods of the API',
     description: 'Returns the HTTP methods: 0 GET, 1 POST, 2 PUT, 3 DELETE.',
     tag: TAG,
     access: Allow.signedIn,
@@ -103,7 +103,7 @@ export class AccessLookupsController {
     method: 'GET',
     path: '/rules',
     id: 'listRules',
-    summary: 'List which role may use which verb on which path',
+    summary: 'List which role may use which HTTP method on which path',
     description:
       'Returns every combination of role, method and path that is allowed. They are derived from the declarations that the platform enforces.',
     tag: TAG,

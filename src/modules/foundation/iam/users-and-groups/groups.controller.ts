@@ -22,7 +22,7 @@ const tag = 'Groups';
 const BUILT_IN = ' Groups of other directories are refused with 409.';
 const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns; a PLATFORM ADMIN may change all.';
 const MEMBER_MOVES =
-  'A member gets the roles of the group. If a PLATFORM ADMIN adds an account that a tenant owns, it moves to the platform, just as if the roles were granted to it directly.';
+  'If a PLATFORM ADMIN adds an account that a tenant owns, it moves to the platform, just as if the roles were granted to it directly.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -35,7 +35,7 @@ export class GroupsController {
     id: 'listGroups',
     summary: 'List every group of the deployment, or the groups of a user',
     description:
-      'Returns the groups of every tenant and of the platform, or those that the user named by user_id is a member of.',
+      'Returns the groups of every tenant and of the platform, or only those of the user that user_id names.',
     tag,
     access,
     response: Responses.page(GroupRead),
@@ -49,7 +49,7 @@ export class GroupsController {
     path: '/platform/shared/admin/search/groups',
     id: 'searchGroups',
     summary: 'Search the groups by part of the name',
-    description: 'Returns the groups whose name contains the text, in any letter case.',
+    description: 'Returns the groups whose name contains the text, ignoring case.',
     tag,
     access,
     response: Responses.page(GroupRead),
@@ -64,7 +64,7 @@ export class GroupsController {
     id: 'matchGroup',
     summary: 'Get the groups with this name, at most one per directory',
     description:
-      'Returns the groups with exactly this name. There can be one of each directory. If there is none, the answer is 404.',
+      'Returns the groups with exactly this name; each directory can have one. If there is none, the answer is 404.',
     tag,
     access,
     response: Responses.list(GroupRead),
@@ -80,7 +80,7 @@ export class GroupsController {
     id: 'createGroup',
     summary: 'Create a group, optionally with roles',
     description:
-      'Creates a group of the built-in directory with its first members and roles. The selected tenant owns it, and its administrators may change it; the platform owns a group that a PLATFORM ADMIN creates. A name that another current group has is refused with 409.',
+      'Creates a group in the built-in directory with its first members and roles. The selected tenant owns it, and its administrators may change it; the platform owns a group that a PLATFORM ADMIN creates. A name that is already in use is refused with 409.',
     tag,
     access,
     response: Responses.one(GroupWrite),
@@ -95,7 +95,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'getGroupById',
     summary: 'Get a group by id',
-    description: 'Returns one group, also if it holds no role in any tenant.',
+    description: 'Returns one group, even if it holds no role in any tenant.',
     tag,
     access,
     response: Responses.one(GroupRead),
@@ -145,7 +145,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'addGroupMember',
     summary: 'Make a user a member of a group',
-    description: `Gives the user the roles and permissions of the group, from the next request on. A user who is already a member is refused with 409.${BUILT_IN} ${OWNED_ONLY} ${MEMBER_MOVES}`,
+    description: `The user gets the roles and permissions of the group from the next request on. A user who is already a member is refused with 409.${BUILT_IN} ${OWNED_ONLY} ${MEMBER_MOVES}`,
     tag,
     access,
     response: Responses.one(GroupMemberWrite),
@@ -164,7 +164,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'removeGroupMember',
     summary: 'Remove a user from a group',
-    description: `Takes the roles and permissions of the group from the user, from the next request on. You cannot remove your own last ADMIN role in this way (409).${BUILT_IN} ${OWNED_ONLY}`,
+    description: `The user loses the roles and permissions of the group from the next request on. You cannot remove your own last ADMIN role in this way (409).${BUILT_IN} ${OWNED_ONLY}`,
     tag,
     access,
     response: Responses.message,

@@ -5,7 +5,7 @@ import { GIT_PROVIDERS, JOB_TYPE_DISPLAY_NAMES, SECRET_SUPPORTS } from './lookup
 export class CloudProviderFilter {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only entries of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only entries of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: CloudProviderName;
 }

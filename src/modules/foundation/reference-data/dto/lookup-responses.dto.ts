@@ -22,7 +22,7 @@ import {
 } from './lookup-values';
 
 class ValidFrom {
-  @Field.timestamp({ description: 'Since when the entry exists' }) from_date: string;
+  @Field.timestamp({ description: 'When the entry was added' }) from_date: string;
 }
 
 /** Validity of a lookup row. Dates are strings because rows are rendered once, when the tables are loaded. */
@@ -43,9 +43,9 @@ export class DiskTypeLookup extends LookupValidity {
   @Field.id() disk_type_id: number;
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
   @Field.text({ description: 'Name of the disk type' }) name: string;
-  @Field.boolean({ description: 'True if disks of the type have one size' }) has_fixed_size: boolean;
-  @Field.int64({ description: 'Smallest size in GB' }) min_size: number;
-  @Field.int64({ description: 'Largest size in GB' }) max_size: number;
+  @Field.boolean({ description: 'True if disks of this type have a fixed size' }) has_fixed_size: boolean;
+  @Field.int64({ description: 'Minimum size in GB' }) min_size: number;
+  @Field.int64({ description: 'Maximum size in GB' }) max_size: number;
 }
 
 @About('An availability zone: a data centre of a region of a provider.')
@@ -75,10 +75,10 @@ export class CloudLabelPatternLookup extends LookupValidity {
   @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
 }
 
-@About('A type of credentials, which determines their keys.')
+@About('A credential type, which determines the keys of credentials.')
 export class CredentialTypeLookup extends IntersectionType(CredentialTypeInfo, LookupValidity) {}
 
-@About('A type of clusters: how Spark runs on their nodes.')
+@About('A cluster type: how Spark runs on the nodes.')
 export class ClusterTypeLookup extends LookupValidity {
   @Field.id({ description: 'Id of the type' }) cluster_type_id: number;
   @Field.oneOf(CLUSTER_TYPES, { description: 'Name, which requests and responses use as a value' }) name: string;
@@ -115,7 +115,7 @@ export class SparkJobStatusLookup extends Described {
   @Field.id({ description: 'Id of the status' }) spark_job_status_id: number;
 }
 
-@About('A type of jobs in another record.')
+@About('A reference to a type of jobs.')
 class SparkJobTypeRef {
   @Field.id({ description: 'Id of the type' }) spark_job_type_id: number;
   @Field.oneOf(SPARK_JOB_TYPES, { description: 'Name, which requests and responses use as a value' }) name: string;
@@ -124,8 +124,8 @@ class SparkJobTypeRef {
 
 @About('A type of jobs.')
 export class SparkJobTypeLookup extends IntersectionType(SparkJobTypeRef, LookupValidity) {
-  @Field.boolean({ description: 'True if clients should offer the type to people' }) should_display: boolean;
-  @Field.text({ optional: true, nullable: true, description: 'Free text for people; null or absent if there is none' })
+  @Field.boolean({ description: 'True if clients should offer the type to users' }) should_display: boolean;
+  @Field.text({ optional: true, nullable: true, description: 'Free-text description; null or absent if there is none' })
   description?: string | null;
 }
 
@@ -163,7 +163,7 @@ export class MetastoreCatalogTypeLookup extends LookupValidity {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-@About('A type of secrets, which determines their values.')
+@About('A secret type, which determines the values of secrets.')
 export class SecretTypeLookup extends LookupValidity {
   @Field.id({ description: 'Id of the type' }) lookup_secret_type_id: number;
   @Field.oneOf(SECRET_TYPES, { description: 'Name, which requests and responses use as a value' }) name: string;
@@ -184,7 +184,7 @@ export class StorageTypeLookup extends ValidFrom {
   @Field.text({ nullable: true }) description: string | null;
   @Field.id() cloud_provider_id: number;
   @Field.validityEnd({
-    description: 'Until when the entry was valid, in ISO 8601; `infinity` while it is; null means the same',
+    description: 'When the entry ceased to be valid, in ISO 8601; `infinity` while it is valid; null means the same',
   })
   end_date: string;
 }
@@ -205,7 +205,7 @@ export class GitProviderLookup extends LookupValidity {
   @Field.text({ nullable: true }) description: string | null;
 }
 
-@About('A Git provider in another record.')
+@About('A reference to a Git provider.')
 class GitProviderRef {
   @Field.id({ description: 'Id of the provider' }) git_provider_id: number;
   @Field.oneOf(GIT_PROVIDERS, { description: 'Name of the provider' }) name: string;

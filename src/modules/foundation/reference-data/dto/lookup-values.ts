@@ -8,7 +8,7 @@ export const CLUSTER_TYPES = nameEnum(
   {
     PLATFORM: "Spark's local mode on each node",
     STANDALONE: 'a Spark cluster of its own on each node',
-    CLUSTER: 'one node has the master of Spark, the others have its workers',
+    CLUSTER: 'one node runs the Spark master, the others run workers',
   },
 );
 export const CLUSTER_NODE_STATUSES = nameEnum(
@@ -44,7 +44,7 @@ export const CLUSTER_STATUSES = nameEnum(
 export const SPARK_JOB_TYPES = nameEnum(
   'JobType',
   ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'],
-  'Type of a job, of which its language is a part.',
+  'Type of a job.',
   {
     SPARK_JOB: 'a script in Python, Scala or SQL',
     SPARK_SQL: 'only in filters; no job has it',
@@ -57,11 +57,11 @@ export const SPARK_JOB_TYPES = nameEnum(
 export const JOB_TYPE_DISPLAY_NAMES = nameEnum(
   'JobTypeName',
   ['Custom Code', 'Notebook', 'Thrift SQL', 'Functions', 'JAR'],
-  'Type of a job as it is shown to people.',
+  'Display name of a job type.',
 );
 export const CATALOG_TYPES = nameEnum('CatalogType', ['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'], 'Type of a metastore.', {
   HIVE: 'a Hive metastore',
-  'DATABRICKS UNITY': 'a server of Unity Catalog, also of the open-source one',
+  'DATABRICKS UNITY': 'a Unity Catalog server, including the open-source one',
 });
 export type CatalogTypeName = (typeof CATALOG_TYPES)[number];
 export const SECRET_TYPES = nameEnum(
@@ -75,7 +75,7 @@ export const SECRET_TYPES = nameEnum(
     'AZURE SERVICE PRINCIPAL',
     'GOOGLE SERVICE ACCOUNT',
   ],
-  'What a secret opens, which determines the values that it has.',
+  'Type of a secret: what it gives access to, which determines its values.',
   {
     'HIVE KERBEROS': 'a principal and its keytab, for a Hive metastore',
     'HIVE BASIC': 'a user name and a password, for a Hive metastore',
@@ -86,11 +86,16 @@ export const SECRET_TYPES = nameEnum(
     'GOOGLE SERVICE ACCOUNT': 'the key of a service account, for Google Cloud Storage',
   },
 );
-export const SECRET_SUPPORTS = nameEnum('SecretUse', ['unity', 'hive', 'storage'], 'What a type of secret opens.', {
-  unity: 'Unity Catalog',
-  hive: 'a Hive metastore',
-  storage: 'an object store',
-});
+export const SECRET_SUPPORTS = nameEnum(
+  'SecretUse',
+  ['unity', 'hive', 'storage'],
+  'What a type of secret gives access to.',
+  {
+    unity: 'Unity Catalog',
+    hive: 'a Hive metastore',
+    storage: 'an object store',
+  },
+);
 export const GIT_PROVIDERS = nameEnum(
   'GitProvider',
   ['GitHub', 'GitLab', 'BitBucket Cloud', 'Azure DevOps Services'],

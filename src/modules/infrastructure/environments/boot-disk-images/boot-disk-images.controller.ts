@@ -20,10 +20,10 @@ export class BootDiskImagesController extends ResourceController({
   label: 'boot disk image',
   tag: 'Infrastructure',
   notes: {
-    create: 'Whether the provider has the image is found out when a node is created.',
+    create: 'Whether the provider has the image is not checked until a node is created.',
     update:
       'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change. Provider and architecture never change.',
-    delete: 'It must not be part of a cloud environment.',
+    delete: 'No cloud environment may use it.',
   },
   path: '/machine/boot_disk_image',
   listPath: '/machine/boot_disk_images',

@@ -6,7 +6,7 @@ import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../.
 import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** A boot disk image inside another record. */
-@About('A boot disk image in another record.')
+@About('A reference to a boot disk image.')
 export class BootDiskImageRef {
   @Field.id() boot_disk_image_id: number;
   @Field.text({ description: 'Name of the boot disk image, unique in the tenant' }) name: string;

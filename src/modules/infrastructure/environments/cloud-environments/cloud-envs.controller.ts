@@ -21,7 +21,7 @@ export class CloudEnvsController extends ResourceController({
   tag: 'Infrastructure',
   notes: {
     create:
-      'Network, credentials and image must be of the same provider. GCP, AWS and Azure also need a zone and cloud_project, OCI a zone, OnPrem an endpoint. Fields that the provider does not know are ignored. Reserved labels are added.',
+      'Network, credentials and image must be of the same provider. GCP, AWS and Azure also need a zone and cloud_project, OCI a zone, OnPrem an endpoint. Fields that the provider does not use are ignored. Reserved labels are added.',
     update: 'Every cluster that uses it must be DESTROYED or in ERROR. The provider never changes.',
     delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
   },

@@ -30,7 +30,7 @@ import { CloudEnv } from './entities/cloud-env.entity';
 export const LOCAL_ENDPOINT = 'local://';
 
 /** A cloud environment inside another record. */
-@About('A cloud environment in another record.')
+@About('A reference to a cloud environment.')
 export class CloudEnvInfo {
   @Field.id() cloud_env_id: number;
   @Field.text({ description: 'Name of the cloud environment, unique in the tenant' }) cloud_env_name: string;

@@ -16,7 +16,7 @@ export class OnPremNodesController {
     id: 'listOnPremNodeResources',
     summary: 'List the online nodes of an on-premises endpoint with their resources',
     description:
-      'Asks the hypervisor at the endpoint, with the credentials, for its hosts that are online, and returns their processors, memory and disks as they are now. Nothing is stored.',
+      'Queries the hypervisor at the endpoint, with the credentials, and returns processors, memory and disks of its hosts that are online. Nothing is stored.',
     tag: 'Infrastructure',
     access: Allow.tenant(),
     response: Responses.one(OnPremNodeResources),

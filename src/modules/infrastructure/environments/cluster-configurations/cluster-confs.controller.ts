@@ -22,7 +22,7 @@ export class ClusterConfsController extends ResourceController({
   notes: {
     create: 'The volume must be of the provider of the machine type.',
     update: 'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change.',
-    delete: 'No cluster may use it that is enabled and not DESTROYED.',
+    delete: 'It must not be used by a cluster that is enabled and not DESTROYED.',
   },
   path: '/cluster/conf',
   listPath: '/cluster/confs',

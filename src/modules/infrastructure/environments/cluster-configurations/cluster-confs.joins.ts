@@ -13,21 +13,22 @@ import { type VolumeData, VolumeFields, volumeJson } from '../volumes/volume-con
 import { ClusterConf } from './entities/cluster-conf.entity';
 
 /** The volume configuration of a cluster configuration. */
-@About('A volume configuration in another record.')
+@About('A reference to a volume configuration.')
 export class VolumeSummary extends VolumeFields {
   @Field.id() volume_conf_id: number;
   @Field.text({ description: 'Name of the volume configuration, unique in the tenant' }) name: string;
   @Field.int64({ description: 'The same as machine_volume_num' }) disk_num: number;
-  @Field.int64({ description: 'The same as size: GB of each disk' }) disk_size: number;
+  @Field.int64({ description: 'The same as size' }) disk_size: number;
 }
 
 /** A cluster configuration inside another record. */
-@About('A cluster configuration in another record.')
+@About('A reference to a cluster configuration.')
 export class ClusterConfRef {
   @Field.id() cluster_conf_id: number;
   @Field.text({ description: 'Name of the cluster configuration, unique in the tenant' }) cluster_conf_name: string;
   @Field.text({ nullable: true }) description: string | null;
-  @Field.oneOf(COMPUTE_TYPES, { description: 'For which use the machine type is made' }) machine_type_category: string;
+  @Field.oneOf(COMPUTE_TYPES, { description: 'Workload that the machine type is meant for' })
+  machine_type_category: string;
   @Field.object(() => MachineTypeInfo, { description: 'The machine type of each node' }) machine_type: MachineTypeInfo;
   @Field.object(() => VolumeSummary, {
     nullable: true,

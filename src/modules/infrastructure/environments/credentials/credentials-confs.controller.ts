@@ -27,11 +27,10 @@ export class CredentialsConfsController extends ResourceController({
   tag: 'Infrastructure',
   notes: {
     create:
-      'The values are stored encrypted and never returned. Unknown or missing keys of the credential type are refused; whether the provider accepts the values is checked by `checkCredentialsConf`.',
+      'The values are stored encrypted and never returned. Values with unknown or missing keys are refused; whether the provider accepts the values is checked by `checkCredentialsConf`.',
     update:
       'New values replace all old ones. The credential type never changes; values of another account are refused while nodes exist.',
-    delete:
-      'It must not be part of a cloud environment, an object storage manager or a mount, nor be needed to reach nodes that exist.',
+    delete: 'No cloud environment, object storage manager or mount may use it, and no existing node may depend on it.',
   },
   path: '/credential_config',
   listPath: '/credential_configs',
@@ -57,9 +56,10 @@ export class CredentialsConfsController extends ResourceController({
     method: 'POST',
     path: '/credential_config/check',
     id: 'checkCredentialsConf',
+    isExtension: true,
     summary: 'Check with the provider whether the credentials work; nothing is changed',
     description:
-      'Calls the provider with the stored values and returns whether it accepts them, as whom, and which permissions they lack to create nodes. Nothing is changed.',
+      'Calls the provider with the stored values. Returns whether it accepts them, for which account, and which permissions to create nodes are missing. Nothing is changed.',
     tag: 'Infrastructure',
     access: Allow.tenant(ADMINS),
     response: Responses.one(CredentialsCheckResult),

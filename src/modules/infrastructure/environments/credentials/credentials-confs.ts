@@ -12,7 +12,7 @@ export class CredentialTypeRef {
 }
 
 /** A credentials configuration inside another record. */
-@About('Credentials in another record, without their values.')
+@About('A reference to credentials, without their values.')
 export class CredentialConfRef {
   @Field.id({ description: 'Id of the credentials' }) credential_conf_id: number;
   @Field.text({ description: 'Name of the credentials, unique in the tenant' }) name: string;

@@ -21,10 +21,10 @@ export class NetworkConfsController extends ResourceController({
   tag: 'Infrastructure',
   notes: {
     create:
-      'GCP, AWS and Azure need network_project_id, network_name, subnet and availability_zone_id; OCI needs the same without network_project_id; OnPrem needs bridge and model. Fields that the provider does not know are ignored.',
+      'GCP, AWS and Azure need network_project_id, network_name, subnet and availability_zone_id; OCI needs the same without network_project_id; OnPrem needs bridge and model. Fields that the provider does not use are ignored.',
     update:
       'While a cluster that uses it is neither DESTROYED nor in ERROR, only name and description can change. The provider never changes.',
-    delete: 'It must not be part of a cloud environment.',
+    delete: 'No cloud environment may use it.',
   },
   path: '/machine/network',
   listPath: '/machine/networks',

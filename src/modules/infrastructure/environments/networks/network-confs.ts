@@ -18,7 +18,7 @@ export class NetworkConfFields {
 }
 
 /** A network configuration inside another record. */
-@About('A network configuration in another record.')
+@About('A reference to a network configuration.')
 export class NetworkConfRef extends NetworkConfFields {
   @Field.id() network_conf_id: number;
   @Field.text({ description: 'Name of the network configuration, unique in the tenant' }) network_conf_name: string;

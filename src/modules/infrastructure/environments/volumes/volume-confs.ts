@@ -8,7 +8,7 @@ export class VolumeFields {
   @Field.text({ nullable: true }) description: string | null;
   @Field.boolean() encrypted: boolean;
   @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
-  @Field.int64({ description: 'GB of each disk' }) size: number;
+  @Field.int64({ description: 'Size of each disk in GB' }) size: number;
   @Field.int64() machine_volume_num: number;
   @Field.int64() machine_volume_strip_num: number;
   @Field.int64({ nullable: true }) disk_iops: number | null;

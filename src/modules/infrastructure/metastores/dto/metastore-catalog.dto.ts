@@ -20,7 +20,7 @@ export class MetastoreCatalogListQuery extends PageQuery {
 }
 
 export class MetastoreCatalogSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) metastore_catalog_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) metastore_catalog_name: string;
   @Param.oneOf(CATALOG_TYPES, { description: 'Only catalogs of this type' }) catalog_type?: string;
 }
 
@@ -50,7 +50,7 @@ export class CreateHiveCatalog {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a catalog of a Hive metastore; at least one. Absent fields keep their values; null removes a file.')
+@About('Changes to a catalog of a Hive metastore; at least one. Absent fields keep their values; null removes a file.')
 export class UpdateHiveCatalog {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -70,7 +70,7 @@ export class CreateGlueCatalog {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a catalog of AWS Glue; at least one. Absent fields keep their values.')
+@About('Changes to a catalog of AWS Glue; at least one. Absent fields keep their values.')
 export class UpdateGlueCatalog {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -92,23 +92,23 @@ const ADDITIONAL = { optional: true, unique: true, maxItems: MAX_ADDITIONAL, min
 @About('A Unity Catalog server and the catalogs of it that jobs use.')
 export class CreateUnityCatalog {
   @Field.name() name: string;
-  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free text for people, at most 999 characters; null for none' })
+  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free-text description, at most 999 characters; null for none' })
   description?: string | null;
   @Field.text({ ...ENDPOINT, description: 'Address of the server: http or https, without user, query and fragment' })
   endpoint: string;
   @Field.text({ ...CATALOG, description: 'Name of the catalog of the server that jobs use if they name none' })
   default_catalog: string;
-  @Field.text({ ...STORAGE_PATH, description: 'Where the tables are: s3://, s3a://, gs:// or abfss:// and a path' })
+  @Field.text({ ...STORAGE_PATH, description: 'Location of the tables: s3://, s3a://, gs:// or abfss:// and a path' })
   storage_path: string;
   @Field.texts({ ...ADDITIONAL, description: 'Names of further catalogs of the server that jobs can use, at most 100' })
   additional_catalogs?: string[];
 }
 
 @Example({ additional_catalogs: ['sales'] })
-@About('Changes of a catalog of Unity Catalog; at least one. Absent fields keep their values.')
+@About('Changes to a catalog of Unity Catalog; at least one. Absent fields keep their values.')
 export class UpdateUnityCatalog {
   @Field.name({ optional: true }) name?: string;
-  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free text for people, at most 999 characters; null for none' })
+  @Field.text({ ...UNITY_DESCRIPTION, description: 'Free-text description, at most 999 characters; null for none' })
   description?: string | null;
   @Field.text({
     ...ENDPOINT,
@@ -130,7 +130,7 @@ export class UpdateUnityCatalog {
   @Field.text({
     ...STORAGE_PATH,
     optional: true,
-    description: 'Where the tables are: s3://, s3a://, gs:// or abfss:// and a path',
+    description: 'Location of the tables: s3://, s3a://, gs:// or abfss:// and a path',
   })
   storage_path?: string;
 }
@@ -159,12 +159,12 @@ class CatalogWrite extends WriteAudit {
 }
 
 /** The response to an update, for all catalog types. */
-@About('A metastore catalog after a change. Ids are decimal texts.')
+@About('A metastore catalog as returned by a write. Ids are decimal strings.')
 export class MetastoreCatalogWrite extends CatalogWrite {
   @Field.map(DETAILS) metastore_details: object;
 }
 
-@About('What belongs to a Hive metastore alone.')
+@About('Fields specific to a Hive metastore.')
 class HiveCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_hive_catalog_id: string;
   @Field.idText({
@@ -179,37 +179,37 @@ class HiveCatalogPart {
   object_storage_secrets_tenant_id: string | null;
 }
 
-@About('The new catalog of a Hive metastore. Ids are decimal texts.')
+@About('The new catalog of a Hive metastore. Ids are decimal strings.')
 export class HiveCatalogWrite extends CatalogWrite {
-  @Field.object(() => HiveCatalogPart, { description: 'What belongs to the Hive metastore alone' })
+  @Field.object(() => HiveCatalogPart, { description: 'Fields specific to the Hive metastore' })
   metastore_hive_catalog: HiveCatalogPart;
 }
 
-@About('What belongs to AWS Glue alone.')
+@About('Fields specific to AWS Glue.')
 class GlueCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_glue_catalog_id: string;
 }
 
-@About('The new catalog of AWS Glue. Ids are decimal texts.')
+@About('The new catalog of AWS Glue. Ids are decimal strings.')
 export class GlueCatalogWrite extends CatalogWrite {
-  @Field.object(() => GlueCatalogPart, { description: 'What belongs to AWS Glue alone' })
+  @Field.object(() => GlueCatalogPart, { description: 'Fields specific to AWS Glue' })
   metastore_glue_catalog: GlueCatalogPart;
 }
 
-@About('What belongs to Unity Catalog alone.')
+@About('Fields specific to Unity Catalog.')
 class UnityCatalogPart {
   @Field.idText({ description: 'The id of the catalog' }) metastore_unity_catalog_id: string;
   @Field.text({ description: 'Address of the server' }) endpoint: string;
   @Field.text({ description: 'Name of the catalog of the server that jobs use if they name none' })
   default_catalog: string;
-  @Field.text({ description: 'Where the tables are' }) storage_path: string;
+  @Field.text({ description: 'Location of the tables' }) storage_path: string;
   @Field.texts({ description: 'Names of further catalogs of the server that jobs can use' })
   additional_catalogs: string[];
 }
 
-@About('The new catalog of Unity Catalog. Ids are decimal texts.')
+@About('The new catalog of Unity Catalog. Ids are decimal strings.')
 export class UnityCatalogWrite extends CatalogWrite {
-  @Field.object(() => UnityCatalogPart, { description: 'What belongs to Unity Catalog alone' })
+  @Field.object(() => UnityCatalogPart, { description: 'Fields specific to Unity Catalog' })
   metastore_details: UnityCatalogPart;
 }
 

@@ -13,7 +13,6 @@ import {
   UpdateDependencyRepository,
 } from './dto/dependency-repository.dto';
 
-/** An addition to the API contract, which only lets clusters and job configurations name repositories. */
 @Controller()
 export class DependencyRepositoriesController extends ResourceController({
   one: 'DependencyRepository',
@@ -21,6 +20,8 @@ export class DependencyRepositoriesController extends ResourceController({
   label: 'dependency repository',
   labels: 'dependency repositories',
   tag: 'Infrastructure',
+  // The contract only lets clusters and job configurations name repositories.
+  isExtension: true,
   notes: {
     create: 'Jobs of the tenant may load packages from it. A tenant has at most 100.',
     update: 'Jobs that already run keep what they have loaded.',

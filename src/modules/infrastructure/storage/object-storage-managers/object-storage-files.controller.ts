@@ -29,9 +29,9 @@ export class ObjectStorageFilesController {
     method: 'GET',
     path: '/object_storage_manager/files',
     id: 'listObjectStorageFiles',
-    summary: 'List the root or a directory; above 10000 files, total_objects is a lower bound',
+    summary: 'List the root or a directory; above 10,000 files, total_objects is a lower bound',
     description:
-      'Returns what the bucket has now, at its root or in the directory that file_id or file_path names. The list of a file is the file itself. Above 10,000 files, total_objects is a lower bound.',
+      'Returns what the bucket has now, at its root or in the directory that file_id or file_path names. For a file, the list has only the file itself. Above 10,000 files, total_objects is a lower bound.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ObjectStorageFileRead),
@@ -47,9 +47,9 @@ export class ObjectStorageFilesController {
     method: 'GET',
     path: '/object_storage_manager/files/search',
     id: 'searchObjectStorageFiles',
-    summary: 'Search files by part of the name, in a directory of at most 100000 files',
+    summary: 'Search files by part of the name, in a directory of at most 100,000 files',
     description:
-      'Returns the files and directories whose name contains the text, in any letter case. A directory of more than 100,000 files is refused.',
+      'Returns the files and directories whose name contains the text, ignoring case. A directory of more than 100,000 files is refused.',
     tag,
     access: Allow.tenant(),
     response: Responses.page(ObjectStorageFileRead),
@@ -67,7 +67,7 @@ export class ObjectStorageFilesController {
     id: 'uploadObjectStorageFile',
     summary: 'Upload a file or create a directory',
     description:
-      'Stores the body as a file, at `path` below `target_dir`. An existing file is refused with 409 unless `overwrite` is true. With `is_dir`, a directory is created and the request has no body. An upload that is interrupted, or is of another size than announced, leaves nothing.',
+      'Stores the body as a file, at `path` below `target_dir`. An existing file is refused with 409 unless `overwrite` is true. With `is_dir`, a directory is created and the request has no body. An upload that is interrupted, or whose size is not the announced one, stores nothing.',
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
     response: Responses.one(ObjectStorageFileWrite),

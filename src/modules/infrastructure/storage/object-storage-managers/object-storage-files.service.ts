@@ -60,7 +60,7 @@ export class ObjectStorageFilesService {
     this.slots = new UploadSlots(config.storage.objectStoreMaxUploads, 'OBJECT_STORAGE.TOO_MANY_UPLOADS');
   }
 
-  /** Lists a directory, optionally filtered by part of the name. The list of a file is the file itself. */
+  /** Lists a directory, optionally filtered by part of the name. For a file, the list has only the file itself. */
   async list(
     scope: TenantScope,
     query: ObjectStorageFileListQuery,

@@ -21,7 +21,7 @@ export class ObjectStorageManagersController extends ResourceController({
   tag: 'Object storage',
   notes: {
     create:
-      'The credentials must be of the provider. Whether the bucket exists is found out when its files are listed.',
+      'The credentials must be of the provider. Whether the bucket exists is not checked until its files are listed.',
     update: 'Provider and bucket never change.',
     delete: 'Every cluster that uses it must be DESTROYED or in ERROR.',
   },

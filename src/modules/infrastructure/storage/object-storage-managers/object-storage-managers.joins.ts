@@ -33,7 +33,7 @@ export class ObjectStorageCredentialsRef {
 }
 
 /** An object storage manager inside another record. */
-@About('An object storage manager in another record.')
+@About('A reference to an object storage manager.')
 export class ObjectStorageManagerRef {
   @Field.id() object_storage_manager_id: number;
   @Field.text({ description: 'Name of the object storage manager, unique in the tenant' })

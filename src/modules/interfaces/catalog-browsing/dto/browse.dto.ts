@@ -25,8 +25,8 @@ const UNREPORTED = 'if the metastore does not report it';
 /** Meanings of what a metastore reports. */
 const REPORTED: Meanings = {
   owner: { is: 'Owner in the metastore', null: UNREPORTED },
-  storage_root: { is: 'Where managed tables of the catalog are', null: UNREPORTED },
-  storage_location: { is: 'Where the data is', null: UNREPORTED },
+  storage_root: { is: 'Location of the managed tables of the catalog', null: UNREPORTED },
+  storage_location: { is: 'Location of the data', null: UNREPORTED },
   comment: { is: 'Comment in the metastore', null: UNREPORTED },
   catalog_name: { is: 'Name of the catalog', null: UNREPORTED },
   schema_name: { is: 'Name of the schema', null: UNREPORTED },
@@ -40,7 +40,7 @@ const REPORTED: Meanings = {
   routine_definition: { is: 'Text of the function', null: UNREPORTED },
   parameter_style: { is: 'How parameters are passed', null: UNREPORTED },
   sql_data_access: { is: 'Whether the function reads data', null: UNREPORTED },
-  security_type: { is: 'With whose rights the function runs', null: UNREPORTED },
+  security_type: { is: 'Whose privileges the function runs with', null: UNREPORTED },
   specific_name: { is: 'Specific name of the function', null: UNREPORTED },
   properties: { is: 'Properties as JSON', null: UNREPORTED },
   metastore_id: { is: 'Id of the metastore at Unity Catalog', null: UNREPORTED },
@@ -52,11 +52,12 @@ const REPORTED: Meanings = {
   volume_type: { is: 'MANAGED or EXTERNAL', null: UNREPORTED },
   securable_type: { is: 'Type of the securable at Unity Catalog', null: UNREPORTED },
   securable_kind: { is: 'Kind of the securable at Unity Catalog', null: UNREPORTED },
-  icon_type: { is: 'Icon that clients show', null: UNREPORTED },
+  icon_type: { is: 'Icon for clients to show', null: UNREPORTED },
 };
 
 class WorkspaceQuery {
-  @Param.id({ optional: false, description: 'The workspace whose catalog secrets are used' }) workspace_id: number;
+  @Param.id({ optional: false, description: 'Id of the workspace whose catalog secrets are used' })
+  workspace_id: number;
 }
 
 /** Query of a list from a metastore. Returns the whole list if it requests no page. */
@@ -157,7 +158,7 @@ export class BrowseCatalog {
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) storage_root: string | null;
   @Field.text(nullable) storage_location: string | null;
-  @Field.text({ description: 'Name by which SQL names the catalog' }) full_name: string;
+  @Field.text({ description: 'Full name in SQL' }) full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.int64(epoch) updated_at: number | null;
   @Field.text(nullable) updated_by: string | null;
@@ -171,7 +172,7 @@ export class BrowseSchema {
   @Field.text(nullable) catalog_name: string | null;
   @Field.text(nullable) owner: string | null;
   @Field.text(nullable) comment: string | null;
-  @Field.text({ description: 'Name by which SQL names the schema, with its catalog if it has one' }) full_name: string;
+  @Field.text({ description: 'Full name in SQL, with the catalog if there is one' }) full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
@@ -186,13 +187,13 @@ export class BrowseTable {
   @Field.text(nullable) catalog_name: string | null;
   @Field.text({ description: 'Name of the schema' }) schema_name: string;
   @Field.text(nullable) owner: string | null;
-  @Field.text({ description: 'Name by which SQL names the table, with its catalog if it has one and its schema' })
+  @Field.text({ description: 'Full name in SQL, with the schema, and the catalog if there is one' })
   full_name: string;
   @Field.int64(epoch) created_at: number | null;
   @Field.text(nullable) created_by: string | null;
   @Field.int64(epoch) updated_at: number | null;
   @Field.text(nullable) updated_by: string | null;
-  @Field.text({ description: '`table`, or `view` if the metastore includes that in its list' }) type: string;
+  @Field.text({ description: '`table`, or `view` if the lists of the metastore say so' }) type: string;
 }
 
 @FieldsMean(REPORTED)
@@ -208,7 +209,7 @@ export class BrowseColumn {
   @Field.int32({ description: 'Position of the column, starting at 0' }) position: number;
   @Field.text({ description: '`column`, or `partition` for a partition column' }) type: string;
   @Field.text(nullable) comment: string | null;
-  @Field.boolean({ description: 'False if each row has a value' }) nullable: boolean;
+  @Field.boolean({ description: 'True if values may be null' }) nullable: boolean;
 }
 
 @FieldsMean(REPORTED)
@@ -218,7 +219,7 @@ export class BrowseTableDetails extends BrowseTable {
   @Field.text({
     nullable: true,
     description:
-      'Format after USING in SQL, such as `delta`; `hive` for a table with the classes of Hive; null for a view',
+      'Format after USING in SQL, such as `delta`; `hive` for a table that uses Hive classes; null for a view',
   })
   format: string | null;
   @Field.text(nullable) storage_location: string | null;
@@ -251,7 +252,7 @@ export class BrowseFunction {
   @Field.text(nullable) metastore_id: string | null;
   @Field.text({
     ...nullable,
-    description: 'Name by which SQL names the function; null if the metastore does not report it',
+    description: 'Full name in SQL; null if the metastore does not report it',
   })
   full_name: string | null;
   @Field.int64(epoch) created_at: number | null;
@@ -277,7 +278,7 @@ export class BrowseVolume {
   @Field.text(nullable) comment: string | null;
   @Field.text({
     ...nullable,
-    description: 'Name by which SQL names the volume; null if the metastore does not report it',
+    description: 'Full name in SQL; null if the metastore does not report it',
   })
   full_name: string | null;
   @Field.text(nullable) volume_id: string | null;

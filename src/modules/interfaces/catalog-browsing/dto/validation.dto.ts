@@ -11,7 +11,7 @@ import { SecretValues } from '../../../execution/user-secrets';
 /** The size in bytes is limited separately when the file is parsed. */
 const MAX_FILE_CHARACTERS = 262_144;
 
-@About('The values of a new secret, which stand beside its type.')
+@About('The values of a new secret: they are fields beside its type.')
 export class SecretDetails extends SecretValues {
   @Field.oneOf(SECRET_TYPES, { description: 'Determines which value fields are required; others are not allowed' })
   secret_type: SecretTypeName;
@@ -74,7 +74,7 @@ export class ValidationMetastore {
   secret: { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN', token: 'example' } },
   metastore: { metastore_details: { endpoint: 'https://unity.example.org' } },
 })
-@About('A secret, and the metastore or store that it is to open.')
+@About('A secret, and the metastore or store to test it with.')
 export class ValidateSecret {
   @Field.object(() => ValidationSecret, { description: 'The secret' }) secret: ValidationSecret;
   @Field.object(() => ValidationMetastore, { description: 'The metastore or store' }) metastore: ValidationMetastore;
@@ -87,7 +87,7 @@ class PermissionsSummary {
   @Field.boolean({ description: 'True if objects can be written and deleted' }) write: boolean;
 }
 
-@About('Whether the secret opens the metastore or store.')
+@About('Whether the secret gives access to the metastore or store.')
 export class SecretValidation {
   @Field.oneOf(SECRET_TYPES, { description: 'Type of the secret' }) secret_type: SecretTypeName;
   @Field.oneOf(CATALOG_TYPES, { nullable: true, description: 'Type of the metastore; null for a store without one' })

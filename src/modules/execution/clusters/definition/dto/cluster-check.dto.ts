@@ -21,7 +21,7 @@ export class ClusterFault {
     description: 'Path of the field, such as `name` or `spark_config.conf`; null if it is no single field',
   })
   field: string | null;
-  @Field.text({ description: 'Code of the error that create or update would answer' }) code: string;
+  @Field.text({ description: 'Code of the error that create or update would return' }) code: string;
   @Field.text({ description: 'What is missing or does not fit, and what to do' }) message: string;
 }
 
@@ -35,40 +35,45 @@ export class ClusterMisfit {
 
 @About('What the nodes of a cluster cost while they run.')
 export class ClusterCost {
-  @Field.int64({ description: 'Fewest nodes, the master of a CLUSTER included' }) min_nodes: number;
-  @Field.int64({ description: 'Most nodes, the master of a CLUSTER included' }) max_nodes: number;
-  @Field.number({ description: 'Compute units per hour of the fewest nodes' }) min_ycu: number;
-  @Field.number({ description: 'Compute units per hour of the most nodes' }) max_ycu: number;
+  @Field.int64({ description: 'Minimum number of nodes, including the master of a CLUSTER' }) min_nodes: number;
+  @Field.int64({ description: 'Maximum number of nodes, including the master of a CLUSTER' }) max_nodes: number;
+  @Field.number({ description: 'Compute units per hour of the minimum number of nodes' }) min_ycu: number;
+  @Field.number({ description: 'Compute units per hour of the maximum number of nodes' }) max_ycu: number;
   @Field.text({ nullable: true, description: 'Currency (ISO 4217) of the amounts; null if a unit has no price today' })
   currency: string | null;
   @Field.text({ nullable: true, description: 'Price of a compute unit, a decimal; null if it has none today' })
   unit_price: string | null;
   @Field.number({
     nullable: true,
-    description: 'Price per hour of the fewest nodes; null if a unit has no price today',
+    description: 'Price per hour of the minimum number of nodes; null if a unit has no price today',
   })
   min_amount: number | null;
-  @Field.number({ nullable: true, description: 'Price per hour of the most nodes; null if a unit has no price today' })
+  @Field.number({
+    nullable: true,
+    description: 'Price per hour of the maximum number of nodes; null if a unit has no price today',
+  })
   max_amount: number | null;
 }
 
-@About('What a cluster lacks, what could not be chosen with the rest of it, and what it would cost.')
+@About('What a cluster lacks, which choices do not fit the rest of it, and what it would cost.')
 export class ClusterCheck {
   @Field.boolean({ description: 'True if create or update would accept the cluster now' }) is_accepted: boolean;
   @Field.objects(() => ClusterFault, { description: 'Everything that is missing or does not fit' })
   faults: ClusterFault[];
-  @Field.texts({ description: 'Fields of the cluster that cannot change in its present state; none of a new cluster' })
+  @Field.texts({
+    description: 'Fields of the cluster that cannot change in its current state; empty for a new cluster',
+  })
   fixed_fields: string[];
   @Field.text({ nullable: true, description: 'Why the fixed fields cannot change; null if there are none' })
   fixed_reason: string | null;
   @Field.objects(() => ClusterMisfit, {
     description:
-      'Cluster configurations and Spark versions that do not fit the cloud environment, and what cannot be enabled with the rest',
+      'Cluster configurations and Spark versions that do not fit the cloud environment, and features that cannot be enabled',
   })
   misfits: ClusterMisfit[];
   @Field.object(() => ClusterCost, {
     nullable: true,
-    description: 'Cost per hour; null until the type and the cluster configuration are known',
+    description: 'Cost per hour; null until cluster type and cluster configuration are known',
   })
   cost: ClusterCost | null;
 }

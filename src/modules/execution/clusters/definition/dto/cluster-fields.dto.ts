@@ -18,19 +18,19 @@ export const CLUSTER_FIELDS = {
   instance_size: 'Number of nodes that the cluster has now',
   is_spot_instance: 'True if the nodes are spot machines, which are cheaper and which the provider may take back',
   enable_public_ip: 'True if each node gets a public IP address',
-  block_project_ssh_keys: 'True if SSH keys of the whole account at the provider must not open the nodes',
+  block_project_ssh_keys: 'True to block SSH keys of the whole provider account on the nodes',
   min_instances: {
-    is: 'Smallest number of nodes, or of workers of a CLUSTER; 1 to 30',
+    is: 'Minimum number of nodes, or of workers of a CLUSTER; 1 to 30',
     null: 'if a CLUSTER has a fixed number',
   },
   max_instances: {
-    is: 'Largest number of nodes, or of workers of a CLUSTER; 1 to 30',
+    is: 'Maximum number of nodes, or of workers of a CLUSTER; 1 to 30',
     null: 'if a CLUSTER has a fixed number',
   },
   total_ycu: 'Compute units per hour of the current nodes',
   clean_up_timeout: 'Minutes before a surplus node is removed',
   keep_scratch_disk: {
-    is: 'True if a start that fails keeps its nodes, stopped, for a look at them',
+    is: 'True to keep the nodes of a failed start, stopped, for inspection',
     null: 'means false',
   },
   cloud_identity: {
@@ -46,15 +46,15 @@ export const CLUSTER_FIELDS = {
   cluster_conf: 'The machine type and the volume of the nodes',
   cloud_env: 'Where the nodes are created',
   spark_infra_version: 'The version of Spark and of what comes with it',
-  metastore_catalog: { is: 'The catalog of tables of its jobs', null: 'if they have none' },
-  spark_config: 'Spark settings that precede those of jobs',
-  engine_cluster_spark_config: 'How many jobs and workers a node has',
-  object_storage_manager: { is: 'The bucket from which its jobs may take files', null: 'if there is none' },
+  metastore_catalog: { is: 'The metastore catalog of its jobs', null: 'if they have none' },
+  spark_config: 'Spark settings for its jobs; if they conflict, those of a job win',
+  engine_cluster_spark_config: 'How many jobs and workers each node runs',
+  object_storage_manager: { is: 'The object storage manager whose files its jobs may use', null: 'if there is none' },
   object_storage_manager_id: {
-    is: 'Id of the object storage manager from which its jobs may take files',
+    is: 'Id of the object storage manager whose files its jobs may use',
     null: 'for none',
   },
-  metastore_catalog_id: { is: 'Id of the catalog of tables of its jobs', null: 'for none' },
+  metastore_catalog_id: { is: 'Id of the metastore catalog of its jobs', null: 'for none' },
   mount_ids: 'Ids of the mounts that its jobs see',
   machine_volume_config: { is: 'The disks of each node', null: 'if the machine type alone decides' },
   mounts: 'The mounts that its jobs see',
@@ -64,7 +64,7 @@ const SLOTS = 'Jobs that each node runs at a time, 1 to 1,000';
 const PARALLEL_JOBS = { optional: true, min: 1, max: 1000, description: SLOTS };
 export const DEFAULT_PARALLEL_JOBS = 5;
 
-@About('How many jobs and workers each node is to have.')
+@About('How many jobs and workers each node runs.')
 export class EngineClusterSparkConfigInput {
   @Field.int64(PARALLEL_JOBS) max_parallel_spark_job_execution_per_instance?: number;
   @Field.int64({ optional: true, nullable: true, min: 1, max: 100, description: WORKERS })
@@ -72,13 +72,13 @@ export class EngineClusterSparkConfigInput {
 }
 
 /** The Spark configuration of a new cluster, which gets a default. */
-@About('How many jobs and workers each node of a new cluster has.')
+@About('How many jobs and workers each node of a new cluster runs.')
 export class NewEngineClusterSparkConfig extends EngineClusterSparkConfigInput {
   @Field.int64({ ...PARALLEL_JOBS, default: DEFAULT_PARALLEL_JOBS })
   override max_parallel_spark_job_execution_per_instance: number = DEFAULT_PARALLEL_JOBS;
 }
 
-@About('How many jobs and workers each node has.')
+@About('How many jobs and workers each node runs.')
 export class EngineClusterSparkConfig {
   @Field.int64({ description: SLOTS }) max_parallel_spark_job_execution_per_instance: number;
   @Field.int64({
@@ -90,7 +90,7 @@ export class EngineClusterSparkConfig {
   @Field.int64({
     optional: true,
     nullable: true,
-    description: 'The same as num_of_workers, only of a STANDALONE cluster; null for the default',
+    description: 'The same as num_of_workers, but only for a STANDALONE cluster; null for the default',
   })
   standalone_workers_number?: number | null;
 }

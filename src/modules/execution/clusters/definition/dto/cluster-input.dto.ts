@@ -14,17 +14,19 @@ export class ClusterSelector extends RecordSelectorQuery('cluster') {}
 
 /** Body of start, stop, destroy, disable and enable. */
 @Example({ cluster_name: 'example-cluster' })
-@About('Names a cluster. One of cluster_id and cluster_name is required; if both are sent, they must agree.')
+@About(
+  'Names a cluster. One of cluster_id and cluster_name is required; if both are sent, they must identify the same cluster.',
+)
 export class ClusterRefBody extends RecordSelectorQuery('cluster') {}
 
 export class ClusterListQuery extends PageQuery {
   @Param.someOf(CLUSTER_STATUSES, { description: 'Only clusters in one of these states' }) cluster_status?: string[];
   @Param.id({ description: 'Only clusters with this cluster configuration' }) cluster_conf_id?: number;
   @Param.text({ description: 'Only clusters with the cluster configuration of this name' }) cluster_conf_name?: string;
-  @Param.boolean({ description: 'true lists active clusters, false disabled ones; both if absent' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists enabled clusters, false disabled ones; both if absent' }) enable?: boolean;
   @Param.someOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only clusters of these providers, in any letter case',
+    description: 'Only clusters of these providers, ignoring case',
   })
   cloud_providers?: string[];
   @Param.someOf(CLUSTER_TYPES, { description: 'Only clusters of these types' }) cluster_types?: string[];
@@ -35,7 +37,7 @@ export class ClusterListQuery extends PageQuery {
 }
 
 export class ClusterSearchQuery extends ClusterListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cluster_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) cluster_name: string;
 }
 
 export class DriverMemoryQuery {
@@ -74,15 +76,19 @@ export class ClusterSettings {
   @Field.int64({
     optional: true,
     min: 1,
-    description: 'I/O operations per second of each disk, if its type supports a choice',
+    description: 'I/O operations per second (IOPS) of each disk, if its type supports a choice',
   })
   disk_iops?: number;
-  @Field.int64({ optional: true, min: 1, description: 'MB per second of each disk, if its type supports a choice' })
+  @Field.int64({
+    optional: true,
+    min: 1,
+    description: 'Throughput of each disk in MB/s, if its type supports a choice',
+  })
   disk_throughput_MB?: number;
   @Field.int64({
     optional: true,
     min: 1,
-    description: 'GB per disk; required without a volume unless the type fixes it',
+    description: 'Size of each disk in GB; required without a volume unless the type fixes it',
   })
   size?: number;
   @Field.int64({
@@ -133,7 +139,7 @@ export class CreateCluster extends ClusterSettings {
 @Example({ description: 'Changed by an example' })
 @FieldsMean(CLUSTER_FIELDS)
 @About(
-  'Changes of a cluster; at least one. Absent fields keep their values. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR.',
+  'Changes to a cluster; at least one. Absent fields keep their values. name, description, idle_timeout_ms, clean_up_timeout and spark_config can change in every state, everything else only in DESTROYED or ERROR.',
 )
 export class UpdateCluster extends ClusterSettings {
   @Field.name({ optional: true }) name?: string;

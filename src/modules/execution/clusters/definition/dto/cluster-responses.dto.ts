@@ -20,29 +20,29 @@ export class ClusterVolume {
   @Field.int64() machine_volume_num: number;
   @Field.int64() machine_volume_strip_num: number;
   @Field.int64({ description: 'Number of disks of each node' }) number_of_disks: number;
-  @Field.int64({ description: 'GB of each disk' }) size: number;
+  @Field.int64({ description: 'Size of each disk in GB' }) size: number;
   @Field.int64({ nullable: true }) disk_iops: number | null;
   @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
   @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
 }
 
-@About('The type of the disks of a cluster after a change. Ids are decimal texts.')
+@About('The type of the disks of a cluster as returned by a write. Ids are decimal strings.')
 export class ClusterDiskTypeWrite {
   @Field.idText() disk_type_id: string;
   @Field.text({ description: 'Name of the disk type' }) disk_name: string;
   @Field.idText() cloud_provider_id: string;
-  @Field.boolean({ description: 'True if disks of the type have one size' }) has_fixed_size: boolean;
-  @Field.int64({ description: 'Smallest size in GB' }) min_size: number;
-  @Field.int64({ description: 'Largest size in GB' }) max_size: number;
+  @Field.boolean({ description: 'True if disks of this type have a fixed size' }) has_fixed_size: boolean;
+  @Field.int64({ description: 'Minimum size in GB' }) min_size: number;
+  @Field.int64({ description: 'Maximum size in GB' }) max_size: number;
 }
 
-@About('The disks of each node of a cluster after a change. Ids and the size are decimal texts.')
+@About('The disks of each node of a cluster as returned by a write. Ids and the size are decimal strings.')
 export class ClusterVolumeWrite {
   @Field.idText({ nullable: true, description: OWN_DISKS }) machine_volume_config_id: string | null;
   @Field.text({ nullable: true, description: OWN_DISKS }) machine_volume_config_name: string | null;
-  @Field.text({ nullable: true, description: 'Free text of the volume configuration; null if there is none' })
+  @Field.text({ nullable: true, description: 'Description of the volume configuration; null if there is none' })
   machine_volume_config_description: string | null;
-  @Field.idText({ description: 'GB of each disk' }) size: string;
+  @Field.idText({ description: 'Size of each disk in GB' }) size: string;
   @Field.boolean() encrypted: boolean;
   @Field.int64({ description: 'Number of disks of the volume configuration; number_of_disks is what applies' })
   machine_volume_conf_num: number;
@@ -153,7 +153,7 @@ class SummaryCloudEnv {
 
 /** A cluster embedded in another record. */
 @FieldsMean(CLUSTER_FIELDS)
-@About('A cluster in another record.')
+@About('A reference to a cluster.')
 export class ClusterSummary {
   @Field.id() cluster_id: number;
   @Field.text({ description: 'Name of the cluster, unique in the tenant' }) name: string;
@@ -174,7 +174,7 @@ export class ClusterSummary {
 }
 
 @FieldsMean(CLUSTER_FIELDS)
-@About('A cluster after a change. Ids, idle_timeout_ms and clean_up_timeout are decimal texts.')
+@About('A cluster as returned by a write. Ids, idle_timeout_ms and clean_up_timeout are decimal strings.')
 export class ClusterWrite extends WriteAudit {
   @Field.idText() cluster_id: string;
   @Field.text({ description: 'Name of the cluster, unique in the tenant' }) name: string;

@@ -27,8 +27,7 @@ export class NodeLogQuery extends RecordSelectorQuery('cluster') {
   @Param.int64({ min: 1, description: 'Returns only the first bytes, up to this number' }) file_size_bytes?: number;
 }
 
-const STEP =
-  'An extension of this platform: the workflow step during which the state was entered; null before the first step, or without a workflow';
+const STEP = 'The workflow step in which the state was entered; null before the first step, or without a workflow';
 
 @About('One state that a cluster has or had.')
 export class ClusterStateEvent {
@@ -75,5 +74,5 @@ export class ClusterNodeStateEvent {
 
 @About('An error of a workflow of the cluster.')
 export class ClusterErrorRead {
-  @Field.text({ description: 'What failed, in words for people' }) error: string;
+  @Field.text({ description: 'What failed, in plain words' }) error: string;
 }

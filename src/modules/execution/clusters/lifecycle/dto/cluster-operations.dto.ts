@@ -2,7 +2,7 @@ import { Field } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
 
 export const STOP_DESTROYS =
-  'An extension of this platform: true if a stop destroys the spot machines of the cluster with their disks, because its provider cannot stop them; the next start creates others';
+  'True if a stop destroys the spot machines of the cluster with their disks, because its provider cannot stop them; the next start creates others';
 
 @About('The workflow that carries out an operation on a cluster.')
 export class CosiOperation {

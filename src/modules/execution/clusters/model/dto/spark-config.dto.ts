@@ -6,9 +6,7 @@ const SECRETS = (what: string) =>
   'workspace, or else from the tenant. At most 100; null for none';
 
 /** Spark settings of a cluster that its jobs inherit. */
-@About(
-  'Spark settings of a cluster, which precede those of its jobs: of entries that contradict each other, the later wins.',
-)
+@About('Spark settings of a cluster, placed before those of its jobs: if entries conflict, the last one wins.')
 export class SparkConfig {
   @Field.texts({
     optional: true,

@@ -4,12 +4,12 @@ import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
 import { NODE_STATUSES } from '../../model/cluster-state';
 
-const PERIODS = nameEnum('MetricsPeriod', ['hour', 'day'], 'The time that metrics cover, until now.');
+const PERIODS = nameEnum('MetricsPeriod', ['hour', 'day'], 'The period that metrics cover, up to now.');
 const ROLES = nameEnum('NodeRole', ['single', 'master', 'worker', 'master-and-workers'], 'What runs on a node.', {
-  single: "jobs in Spark's local mode, without daemons",
-  master: 'the master of Spark',
-  worker: 'a worker of Spark',
-  'master-and-workers': 'the master of Spark and its workers',
+  single: "jobs in Spark's local mode, without Spark daemons",
+  master: 'the Spark master',
+  worker: 'a Spark worker',
+  'master-and-workers': 'the Spark master and workers',
 }) satisfies readonly NodeRole[];
 
 export class ClusterMetricsQuery {
@@ -25,8 +25,8 @@ export class ClusterMetricsQuery {
 @About('How much of a resource of a node was in use during a step.')
 export class ResourceUse {
   @Field.number({ description: 'Average during the step' }) used: number;
-  @Field.number({ description: 'Largest during the step' }) used_max: number;
-  @Field.number({ description: 'The rest of what the node has' }) free: number;
+  @Field.number({ description: 'Maximum during the step' }) used_max: number;
+  @Field.number({ description: 'Total of the node minus `used`' }) free: number;
 }
 
 @About('What a node used during one step.')
@@ -36,7 +36,7 @@ export class NodeMetricsPoint {
   @Field.object(() => ResourceUse, { description: 'Memory in MB' }) memory_mb: ResourceUse;
   @Field.object(() => ResourceUse, { description: 'Disk space in MB; nodes that share a machine share its disk' })
   disk_mb: ResourceUse;
-  @Field.object(() => ResourceUse, { description: 'Jobs that the node runs, and more that it could run' })
+  @Field.object(() => ResourceUse, { description: 'Slots for jobs' })
   slots: ResourceUse;
 }
 
@@ -67,7 +67,9 @@ export class NodeMetrics {
     example: 3,
   })
   cold_starts: number;
-  @Field.objects(() => NodeMetricsPoint, { description: 'By time, without the steps in which the node sent no report' })
+  @Field.objects(() => NodeMetricsPoint, {
+    description: 'In order of time, without the steps in which the node sent no report',
+  })
   points: NodeMetricsPoint[];
 }
 
@@ -77,7 +79,7 @@ export class ClusterMetrics {
   @Field.oneOf(PERIODS, { description: 'The period of the answer' }) period: string;
   @Field.int64({ description: 'Seconds of each step' }) step_seconds: number;
   @Field.objects(() => NodeMetrics, {
-    description: 'The present nodes, then those that the cluster had during the period',
+    description: 'The current nodes, then former ones of the period',
   })
   nodes: NodeMetrics[];
 }

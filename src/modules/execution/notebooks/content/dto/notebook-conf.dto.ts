@@ -93,7 +93,7 @@ export class CreateNotebookConf extends NotebookConfBody {
 
 @Example({ executor_memory: '512m', driver_memory: '512m' })
 @About(
-  'Changes of a notebook configuration; at least one. Absent fields keep their values; null clears a field. Type and file never change.',
+  'Changes to a notebook configuration; at least one. Absent fields keep their values; null clears a field. Type and file never change.',
 )
 export class UpdateNotebookConf extends NotebookConfBody {
   @Field.name({
@@ -150,7 +150,7 @@ export class NotebookConfListQuery extends PageQuery {
 }
 
 export class NotebookConfSearchQuery extends NotebookConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) notebook_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) notebook_name: string;
 }
 
 @About('An output of a cell.')
@@ -175,19 +175,17 @@ export class NotebookCell {
     description: 'code for a cell that a kernel executes, markdown for text',
   })
   cell_type: 'code' | 'markdown' = 'code';
-  @Field.map({ optional: true, description: 'Free JSON of clients, which the file keeps' }) metadata?: Record<
-    string,
-    unknown
-  >;
+  @Field.map({ optional: true, description: 'JSON for the use of clients, which is kept in the file' })
+  metadata?: Record<string, unknown>;
   @Field.objects(() => NotebookOutput, { default: [], description: 'Outputs of the last execution, in their order' })
   output: NotebookOutput[] = [];
 }
 
 export class UpdateNotebookCellsQuery {
-  @Param.id({ description: 'Ignored: the server knows the instance of the outputs' }) run_id?: number;
+  @Param.id({ description: 'Ignored: the server knows which instance the outputs are from' }) run_id?: number;
   @Param.id({
     description:
-      'The revision_id of the notebook as you read it. If it has another one by now, the change is refused with 409 and nobody loses a cell. Cells without `output` then keep theirs',
+      'The revision_id that you have read. If the notebook has another one by now, the request is refused with 409. With it, cells without `output` keep their outputs',
   })
   revision_id?: number;
 }
@@ -262,7 +260,7 @@ export class NotebookConfListItem extends NotebookConfReadFields {
   last_notebook_run: LastNotebookRun | null;
 }
 
-@About('A notebook configuration after a change. Ids are decimal texts.')
+@About('A notebook configuration as returned by a write. Ids are decimal strings.')
 export class NotebookConfWrite extends IntersectionType(NotebookConfOwn, WriteAudit) {
   @Field.idText() notebook_conf_id: string;
   @Field.idText() cluster_id: string;
@@ -281,7 +279,7 @@ export class ExportedCells {
 
 /** A notebook configuration in a document: without ids and cluster. Conf values that look secret are empty. */
 @About(
-  'A notebook configuration in a document: without ids and cluster. Values of conf whose names look secret are empty.',
+  'A notebook configuration in a document: without ids and cluster. Values of conf whose names look like secrets are empty.',
 )
 export class NotebookConfExport extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
   @Field.name({ description: 'Name of the notebook, by which an import finds an existing one' }) notebook_name: string;

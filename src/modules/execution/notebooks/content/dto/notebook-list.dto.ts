@@ -7,7 +7,7 @@ import { LastNotebookRun, NOTEBOOK_TYPES, type NotebookType } from './notebook-c
 export class NotebookListAllQuery extends PageQuery {
   @Param.id({ description: 'Only notebooks of this workspace' }) workspace_id?: number;
   @Param.text({ description: 'Only notebooks of the workspace with this name' }) workspace_name?: string;
-  @Param.text({ maxLength: 256, description: 'Only notebooks with this text in their names, in any letter case' })
+  @Param.text({ maxLength: 256, description: 'Only notebooks whose name contains this text, ignoring case' })
   name?: string;
 }
 

@@ -47,10 +47,10 @@ export class NotebookListQuery extends PageQuery {
 }
 
 export class NotebookSearchQuery extends NotebookListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) notebook_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) notebook_name: string;
 }
 
-@About('The new notebook instance. Ids are decimal texts.')
+@About('The new notebook instance. Ids are decimal strings.')
 export class NotebookCreated extends WriteAudit {
   @Field.idText() notebook_id: string;
   @Field.idText() notebook_conf_id: string;
@@ -73,7 +73,7 @@ export class KernelInfo {
   @Field.uuid({ nullable: true }) kernel_id: string | null;
   @Field.text({
     nullable: true,
-    description: 'Name of the kernel at Jupyter, by its language; null if there is no kernel',
+    description: 'Name of the kernel in Jupyter, by its language; null if there is no kernel',
   })
   kernel_name: string | null;
   @Field.oneOf(KERNEL_STATES, { description: 'starting, idle and busy kernels accept requests' }) kernel_status: string;
@@ -82,11 +82,11 @@ export class KernelInfo {
     description: 'When the kernel last received or sent a message; null if it never did',
   })
   last_activity: Date | null;
-  @Field.int32({ description: 'Number of open sockets' }) connections: number;
+  @Field.int32({ description: 'Number of open WebSockets' }) connections: number;
   @Field.text({ nullable: true, description: 'Why the kernel is dead; null if it is not' }) reason: string | null;
 }
 
-@About('A notebook instance with its kernel. The id is a decimal text.')
+@About('A notebook instance with its kernel. The id is a decimal string.')
 export class KernelStatus {
   @Field.idText() notebook_id: string;
   @Field.object(() => KernelInfo, { description: 'The kernel' }) kernel_info: KernelInfo;
@@ -99,7 +99,7 @@ export class KernelStatus {
 
 @About('A kernel to which a WebSocket can be opened.')
 export class KernelSocket {
-  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
+  @Field.text({ description: 'What was done, in one sentence' }) message: string;
   @Field.idText() notebook_id: string;
   @Field.uuid() kernel_id: string;
 }
@@ -145,7 +145,7 @@ export class NotebookRead extends RunRead {
   kernel_info: KernelInfo | null;
   @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the instance ended; null until it has ended' })
   reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why the instance ended, in words for people; null until it has ended' })
+  @Field.text({ nullable: true, description: 'Why the instance ended, in plain words; null until it has ended' })
   reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true, description: 'The workflow of the instance; null if it has none' })
   workflow_job_instance_details: JobWorkflow | null;

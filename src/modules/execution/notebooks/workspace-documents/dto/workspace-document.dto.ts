@@ -27,7 +27,7 @@ export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
   permissive: boolean = false;
 }
 
-@About('The workspace from which a document was exported. An import takes over its description and ignores its name.')
+@About('The workspace from which a document was exported. An import copies its description and ignores its name.')
 export class ExportedWorkspace {
   @Field.text({ optional: true, maxLength: 64, description: 'Name of the workspace, at most 64 characters' })
   name?: string;
@@ -81,13 +81,13 @@ export class FailedImport {
     | 'spark_job_conf'
     | 'notebook_conf';
   @Field.text({ description: 'Name of the configuration' }) name: string;
-  @Field.text({ description: 'Stable code of the error, as its creation would have it' }) error_code: string;
+  @Field.text({ description: 'Stable code of the error that creating it would return' }) error_code: string;
   @Field.text({ description: 'What is wrong, in one sentence' }) error_message: string;
 }
 
 @About('What an import did.')
 export class WorkspaceImportResult {
-  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
+  @Field.text({ description: 'What was done, in one sentence' }) message: string;
   @Field.idText() workspace_id: string;
   @Field.object(() => ImportedCounts, { description: 'How many configurations were imported' })
   imported: ImportedCounts;

@@ -31,13 +31,13 @@ const FILE =
 
 /** Meanings of the settings of a job configuration, in requests and responses. */
 const SETTINGS: Record<keyof JobSettings, Meaning> = {
-  deploy_mode: { is: 'In both modes, the driver runs on a node of the cluster', null: 'means the same' },
+  deploy_mode: { is: 'Has no effect, because the driver always runs on a node of the cluster', null: 'means the same' },
   class_name: { is: 'Main class of a Jar job', null: OF_OTHER_TYPES },
   command: { is: `The program of a Python3 or Jar job: ${FILE}`, null: OF_OTHER_TYPES },
-  arguments: { is: 'Arguments of the program, split like in a POSIX shell but without expansions', null: NONE },
+  arguments: { is: 'Arguments of the program, split as in a POSIX shell, but without expansions', null: NONE },
   rawScalaCode: { is: 'Source text of RAW_SCALA and SQL jobs, at most 1,000,000 characters', null: OF_OTHER_TYPES },
-  extra_info: { is: 'Free JSON of clients, which the platform keeps and does not use', null: NONE },
-  job_timeout_min: { is: 'Minutes after which a run is ended as TERMINATED', null: 'for no limit' },
+  extra_info: { is: 'JSON for the use of clients, which the platform stores and does not read', null: NONE },
+  job_timeout_min: { is: 'Timeout in minutes, after which a run ends as TERMINATED', null: 'for no timeout' },
   files: { is: `Files that the program can read. Each is ${FILE}; a URI must not contain a comma`, null: NONE },
   properties_file: { is: 'Files with Spark properties, found like `files`; those in `conf` win', null: NONE },
   conf: {
@@ -56,15 +56,15 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
   driver_memory: { is: 'Heap of the driver, such as 512m or 2g', null: "for the job's share of the node's memory" },
   driver_java_options: { is: "Options of the driver's JVM", null: NONE },
   driver_library_path: { is: 'Path at which the driver finds native libraries', null: OF_SPARK },
-  driver_class_path: { is: 'Entries before the class path of the driver', null: NONE },
+  driver_class_path: { is: 'Entries to prepend to the class path of the driver', null: NONE },
   executor_memory: { is: 'Heap of each executor, such as 512m or 2g', null: OF_SPARK },
   principal: { is: 'Kerberos principal that the job authenticates as, with `keytab`', null: NONE },
   keytab: {
     is: 'Kerberos keytab of the principal: a file of the workspace, or `file:///path` on the nodes',
     null: NONE,
   },
-  queue: { is: "Passed to Spark as its queue, which Spark's own cluster manager does not use", null: NONE },
-  driver_cores: { is: 'Passed to Spark as the cores of the driver, 1 to 100,000', null: OF_SPARK },
+  queue: { is: 'Passed to Spark as its queue, which standalone clusters and local mode ignore', null: NONE },
+  driver_cores: { is: 'Cores of the driver, 1 to 100,000', null: OF_SPARK },
   total_executor_cores: { is: 'Cores of all executors together, 1 to 100,000', null: 'for no limit of its own' },
   executor_cores: { is: 'Cores of each executor, 1 to 100,000', null: OF_SPARK },
   num_executors: {
@@ -72,7 +72,7 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
     null: OF_SPARK,
   },
   platform_functions_project_path: {
-    is: "Folder of the workspace that a run of a function gets, on Python's path",
+    is: "Folder of the workspace that is copied to each run and put on Python's path",
     null: 'for the folder of the script',
   },
   platform_functions_script_path: { is: 'The .py file of the workspace that has the function', null: OF_OTHER_TYPES },
@@ -81,16 +81,16 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
     null: OF_OTHER_TYPES,
   },
   platform_functions_requirements: {
-    is: 'Packages for pip that only the run gets: lines of requirements, or the path of a .txt file of the workspace',
+    is: 'Python packages that pip installs for this run only: lines of requirements, or the path of a .txt file in the workspace',
     null: NONE,
   },
-  platform_functions_max_request_concurrency: { is: 'Calls at a time, 1 to 64', null: 'for 4' },
+  platform_functions_max_request_concurrency: { is: 'Maximum number of concurrent calls, 1 to 64', null: 'for 4' },
   platform_functions_request_timeout_sec: {
-    is: 'Seconds, 1 to 3,600, after which a call is ended and its Spark jobs are cancelled',
+    is: 'Timeout of a call in seconds, 1 to 3,600; the call then ends, and its Spark jobs are cancelled',
     null: 'for 60',
   },
   platform_functions_idle_timeout_sec: {
-    is: 'Seconds without a call after which the run ends as DONE',
+    is: 'Idle timeout in seconds: a run without a call for this time ends as DONE',
     null: 'if it never does',
   },
   platform_functions_example_request_body: {
@@ -181,19 +181,19 @@ class JobConfBody extends JobSettings {
   @Field.text({
     ...text,
     deprecated: true,
-    description: 'Older name of class_name, which wins if both are sent; null like there',
+    description: 'Older name of class_name, which wins if both are sent; null means the same',
   })
   job_class_name?: string | null;
   @Field.text({
     ...text,
     deprecated: true,
-    description: 'Older name of command, which wins if both are sent; null like there',
+    description: 'Older name of command, which wins if both are sent; null means the same',
   })
   job_command?: string | null;
   @Field.text({
     ...text,
     deprecated: true,
-    description: 'Older name of arguments, which wins if both are sent; null like there',
+    description: 'Older name of arguments, which wins if both are sent; null means the same',
   })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
@@ -202,14 +202,14 @@ class JobConfBody extends JobSettings {
   @Field.text({
     ...text,
     deprecated: true,
-    description: 'Older name of rawScalaCode, which wins if both are sent; null like there',
+    description: 'Older name of rawScalaCode, which wins if both are sent; null means the same',
   })
   job_rawScalaCode?: string | null;
 }
 
 /** A job configuration in a document: without ids and cluster. Conf values that look secret are empty. */
 @About(
-  'A job configuration in a document: without ids and cluster. Values of conf, Java properties and extra_info whose names look secret are empty.',
+  'A job configuration in a document: without ids and cluster. Values of conf, Java properties and extra_info whose names look like secrets are empty.',
 )
 export class JobConfExport extends JobSettings {
   @Field.name({ description: 'Name of the configuration, by which an import finds an existing one' }) name: string;
@@ -241,7 +241,7 @@ export class CreateJobConf extends JobConfBody {
 
 @Example({ executor_memory: '512m', driver_memory: '512m' })
 @About(
-  'Changes of a job configuration; at least one. Absent fields keep their values; null clears a field. The type of the job cannot be changed.',
+  'Changes to a job configuration; at least one. Absent fields keep their values; null clears a field. The type of the job cannot be changed.',
 )
 export class UpdateJobConf extends JobConfBody {
   @Field.name({ optional: true }) name?: string;
@@ -312,7 +312,7 @@ export class JobConfListQuery extends PageQuery {
 }
 
 export class JobConfSearchQuery extends JobConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) job_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) job_conf_name: string;
 }
 
 @About('Type and language of a job or notebook.')
@@ -411,7 +411,7 @@ export class JobConfListItem extends JobConfRead {
   last_job_run: LastJobRun | null;
 }
 
-@About('A job configuration after a change. Ids are decimal texts.')
+@About('A job configuration as returned by a write. Ids are decimal strings.')
 export class JobConfWrite extends IntersectionType(JobConfOwn, WriteAudit) {
   @Field.idText() job_conf_id: string;
   @Field.idText() cluster_id: string;

@@ -15,7 +15,7 @@ nameEnum('StageStatus', STAGE_STATUSES, 'State of a stage.', {
 });
 
 const tasks = 'Task attempts that have ended';
-const spilled = 'Written to disk because memory was short';
+const spilled = 'Bytes that were spilled to disk because memory was short';
 
 @About('One stage of the Spark application of a job.')
 export class JobStageMetrics implements StageMetrics {
@@ -70,7 +70,9 @@ export class JobMetrics implements ApplicationMetrics {
   @Field.id() job_id: number;
   @Field.text({ nullable: true, description: "Spark's application id; null until the application has started" })
   job_application_id: string | null;
-  @Field.objects(() => JobStageMetrics, { description: 'The last 1,000' }) stages: JobStageMetrics[];
-  @Field.objects(() => JobExecutorMetrics, { description: 'The first 1,000' }) executors: JobExecutorMetrics[];
+  @Field.objects(() => JobStageMetrics, { description: 'The stages, at most the last 1,000' })
+  stages: JobStageMetrics[];
+  @Field.objects(() => JobExecutorMetrics, { description: 'The executors, at most the first 1,000' })
+  executors: JobExecutorMetrics[];
   @Field.object(() => JobMetricsTotals, { description: 'Totals of all stages and executors' }) totals: JobMetricsTotals;
 }

@@ -57,8 +57,9 @@ export class JobSearchQuery extends PageQuery {
 }
 
 export class JobLogQuery {
-  @Param.int32({ min: 1, max: 1000, description: 'Only this many lines, from the end' }) last_n_lines?: number;
-  @Param.int64({ min: 1, description: 'Only this many bytes, from the start' }) file_size_bytes?: number;
+  @Param.int32({ min: 1, max: 1000, description: 'Returns only the last lines, up to this number' })
+  last_n_lines?: number;
+  @Param.int64({ min: 1, description: 'Returns only the first bytes, up to this number' }) file_size_bytes?: number;
   @Param.int64({
     min: 0,
     description:
@@ -73,13 +74,13 @@ export class JobLogQuery {
   follow: boolean = false;
 }
 
-const SEARCH_DIRECTIONS = nameEnum('SearchDirection', ['forward', 'backward'], 'Towards which end a log is searched.');
+const SEARCH_DIRECTIONS = nameEnum('SearchDirection', ['forward', 'backward'], 'Direction of a search in a log.');
 
 export class LogSearchQuery {
   @Field.text({
     minLength: 1,
     maxLength: 200,
-    description: 'The text, which is no pattern; letters match in either case',
+    description: 'Text to find: not a pattern, ignoring case',
   })
   text: string;
   @Param.oneOf(SEARCH_DIRECTIONS, { description: 'backward finds the last lines first; forward if it is absent' })
@@ -87,31 +88,32 @@ export class LogSearchQuery {
   @Param.int64({
     min: 0,
     description:
-      'The search begins at this byte, which begins a line; backward, it begins before the byte. To go on, send next_offset of the last response',
+      'Byte offset of a line at which the search begins, or before which a backward search begins. To continue, send next_offset of the last response',
   })
   offset?: number;
-  @Param.int32({ min: 1, max: 1000, default: 100, description: 'Largest number of lines that are returned' })
+  @Param.int32({ min: 1, max: 1000, default: 100, description: 'Maximum number of lines to return' })
   limit: number = 100;
 }
 
-@About('A line of a log that has the text.')
+@About('A line of a log that contains the text.')
 export class LogMatchRead {
-  @Field.int64({ description: 'Number of the first byte of the line in the log' }) offset: number;
-  @Field.text({ description: 'The line, without colours; of a long one the part with the text' }) line: string;
+  @Field.int64({ description: 'Byte offset of the line in the log' }) offset: number;
+  @Field.text({ description: 'The line, without colour codes; of a long line, the part that contains the text' })
+  line: string;
 }
 
-@About('Lines of a log that have the text, in the order in which they were searched for.')
+@About('Lines of a log that contain the text, in the order of the search.')
 export class LogSearchResult {
-  @Field.objects(() => LogMatchRead, { description: 'At most `limit`' }) matches: LogMatchRead[];
+  @Field.objects(() => LogMatchRead, { description: 'The matches, at most `limit`' }) matches: LogMatchRead[];
   @Field.int64({
     nullable: true,
-    description: 'Where the next search goes on; null if the log was searched to its end',
+    description: 'Offset at which the next search continues; null if the log was searched to its end',
   })
   next_offset: number | null;
-  @Field.int64({ description: 'Bytes that the log had when it was searched' }) size_bytes: number;
+  @Field.int64({ description: 'Size of the log in bytes when it was searched' }) size_bytes: number;
 }
 
-@About('The new job. Ids are decimal texts.')
+@About('The new job. Ids are decimal strings.')
 export class JobCreated extends WriteAudit {
   @Field.idText() job_id: string;
   @Field.idText() job_conf_id: string;
@@ -189,7 +191,8 @@ export class RunRead extends ReadAudit {
   started_warm: boolean | null;
   @Field.text({
     nullable: true,
-    description: 'Why a driver was started for it; null if a waiting one took it, or if that is not known',
+    description:
+      'Why the run started cold: with a driver of its own instead of a waiting one; null if it started warm, or if that is not known',
     example: 'No driver was ready.',
   })
   cold_reason: string | null;
@@ -230,7 +233,7 @@ export class JobRead extends RunRead {
   exit_code: number | null;
   @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the run ended; null until it has ended' })
   reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until it has ended' })
+  @Field.text({ nullable: true, description: 'Why the run ended, in plain words; null until it has ended' })
   reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true, description: 'The workflow of the job; null if it has none' })
   workflow_job_instance_details: JobWorkflow | null;
@@ -240,9 +243,8 @@ export class JobRead extends RunRead {
 @About('One status that the job has or had.')
 export class JobStatusEntry {
   @Field.oneOf(RUN_STATUSES, { description: 'The status' }) job_status: string;
-  @Field.text({ nullable: true, description: 'Why the job got the status; null if there is nothing to say' }) reason:
-    | string
-    | null;
+  @Field.text({ nullable: true, description: 'Why the job entered the status; null if there is nothing to say' })
+  reason: string | null;
   @Field.text({
     nullable: true,
     description:
@@ -259,7 +261,7 @@ export class JobStatusEntry {
     description: 'What to do about the end of the job; null for any other status, and if there is nothing to do',
   })
   remedy: string | null;
-  @Field.timestamp({ description: 'When the job got the status' }) from_date: Date;
+  @Field.timestamp({ description: 'When the job entered the status' }) from_date: Date;
   @Field.text({ description: 'When the job left the status, in ISO 8601; `infinity` for the current one' }) to_date:
     | Date
     | string;
@@ -271,7 +273,7 @@ export class JobStatusHistory {
   @Field.text({ nullable: true, description: "Spark's application id; null until the application has started" })
   job_application_id: string | null;
   @Field.oneOf(RUN_STATUSES, { description: 'Status of the job now' }) job_status: string;
-  @Field.objects(() => JobStatusEntry, { description: 'The statuses, oldest first' }) status_history: JobStatusEntry[];
+  @Field.objects(() => JobStatusEntry, { description: 'Every status, oldest first' }) status_history: JobStatusEntry[];
 }
 
 @About('The job that is being stopped, with its workflow.')
@@ -305,7 +307,7 @@ export class CosiKillAllJobsResult {
 @About('Number of jobs and notebook instances by status.')
 export class JobStats {
   @Field.int64({ description: 'Runs that wait for a free slot or for their start' }) SUBMITTED: number;
-  @Field.int64({ description: 'Runs that run' }) RUNNING: number;
+  @Field.int64({ description: 'Runs that are running' }) RUNNING: number;
   @Field.int64({ description: 'Runs that ended by themselves without an error' }) DONE: number;
   @Field.int64({ description: 'Runs that failed' }) ERROR: number;
   @Field.int64({
@@ -321,7 +323,7 @@ export class JobStats {
 export class WorkflowErrorRead {
   @Field.id({ description: 'Id of the error' }) workflow_error_id: number;
   @Field.id() workflow_job_instance_id: number;
-  @Field.text({ description: 'Why the run failed, in words for people' }) error: string;
+  @Field.text({ description: 'Why the run failed, in plain words' }) error: string;
   @Field.timestamp({ description: 'When the run ended' }) from_date: Date;
   @Field.validityEnd({ description: 'Always `infinity`, because the error stays; null means the same' }) to_date:
     | Date

@@ -22,14 +22,14 @@ export class RunListQuery extends KeysetQuery {
   @Param.text({ description: 'Only runs of the workspace with this name' }) workspace_name?: string;
   @Param.someOf(RUN_STATUSES, { description: 'Only runs with one of these statuses' }) run_status?: string[];
   @Param.someOf(SPARK_JOB_TYPES, {
-    description: 'Only runs of these types: SPARK_JOB, NOTEBOOK, or a server of functions or SQL',
+    description: 'Only runs of these types: SPARK_JOB, NOTEBOOK, or that of a function or SQL server',
   })
   run_type?: string[];
   @Param.ids({ description: 'Only runs that one of these users submitted' }) created_by_ids?: number[];
   @Param.ids({ description: 'Only runs on these clusters' }) cluster_ids?: number[];
   @Param.text({
     maxLength: 256,
-    description: 'Only runs whose configuration has this text in its name, in any letter case',
+    description: 'Only runs whose name contains this text, ignoring case',
   })
   name?: string;
   @Param.timestamp({ description: 'Only runs that were submitted at or after this time' }) from?: Date;
@@ -65,7 +65,7 @@ export class RunListEntry {
   @Field.oneOf(RUN_RESOURCES, { description: 'job if `getJob` returns the run, notebook if `getNotebook` does' })
   resource: string;
   @Field.text({
-    description: 'SPARK_JOB, NOTEBOOK, THRIFT_SQL for a server of SQL, or the type of a server of functions',
+    description: 'SPARK_JOB, NOTEBOOK, THRIFT_SQL for an SQL server, or the type of a function',
     example: 'SPARK_JOB',
   })
   run_type: string;
@@ -91,7 +91,7 @@ export class RunListEntry {
   @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the run ended; null until then' }) reason_code:
     | string
     | null;
-  @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until then' }) reason:
+  @Field.text({ nullable: true, description: 'Why the run ended, in plain words; null until then' }) reason:
     | string
     | null;
 }

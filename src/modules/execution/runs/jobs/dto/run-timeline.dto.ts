@@ -23,7 +23,7 @@ const TIMELINE_SUBJECTS = nameEnum('TimelineSubject', ['run', 'cluster', 'node']
 /** States of the cluster and of nodes that a timeline has at most, each. */
 export const MAX_TIMELINE_STATES = 500;
 
-@About('A span of the time of a run, in which it did or waited for one thing.')
+@About('A phase of a run: what it did or waited for during that time.')
 export class RunPhase {
   @Field.oneOf(RUN_PHASES, { description: 'What the run does, or waits for' })
   phase: RunPhaseName;
@@ -55,7 +55,7 @@ export class RunTimelineEntry {
   to_date: Date | null;
 }
 
-@About('Everything that is needed to draw the time of a run, from its submission to its end.')
+@About('The course of a run, from its submission to its end.')
 export class RunTimeline {
   @Field.id() run_id: number;
   @Field.oneOf(RUN_RESOURCES, { description: 'job or notebook' }) resource: string;
@@ -66,12 +66,11 @@ export class RunTimeline {
   @Field.timestamp({ nullable: true, description: 'When the run ended; null until then' }) end_date: Date | null;
   @Field.oneOf(REASON_CODES, { nullable: true, description: 'Why the run ended; null until then' })
   reason_code: string | null;
-  @Field.text({ nullable: true, description: 'Why the run ended, in words for people; null until then' }) reason:
+  @Field.text({ nullable: true, description: 'Why the run ended, in plain words; null until then' }) reason:
     | string
     | null;
-  @Field.text({ nullable: true, description: 'What to do about it; null if there is nothing to do' }) remedy:
-    | string
-    | null;
+  @Field.text({ nullable: true, description: 'What to do about the end of the run; null if there is nothing to do' })
+  remedy: string | null;
   @Field.objects(() => RunPhase, { description: 'Phases without gaps from submission to end, or until now' })
   phases: RunPhase[];
   @Field.objects(() => RunTimelineEntry, {

@@ -25,9 +25,12 @@ const STORAGE = {
 };
 const CHANGED_METASTORE = {
   ...METASTORE,
-  description: 'Like on attaching; null detaches it, absent leaves it unchanged',
+  description: 'As in a new attachment; null detaches the secret, and an absent field leaves it as it is',
 };
-const CHANGED_STORAGE = { ...STORAGE, description: 'Like on attaching; null detaches it, absent leaves it unchanged' };
+const CHANGED_STORAGE = {
+  ...STORAGE,
+  description: 'As in a new attachment; null detaches the secret, and an absent field leaves it as it is',
+};
 
 export abstract class AttachSecrets {
   @Field.id() metastore_catalog_id: number;
@@ -73,7 +76,7 @@ export abstract class ChangeSecrets {
 }
 
 @Example({ metastore_catalog_secret_tenant_id: 1, metastore_secrets_tenant_id: 1 })
-@About('An attachment and the secrets of the tenant that it has from now on.')
+@About('An attachment and the secrets of the tenant to attach instead.')
 export class ChangeTenantSecrets extends ChangeSecrets {
   @Field.id() metastore_catalog_secret_tenant_id: number;
   @Field.id(CHANGED_METASTORE) metastore_secrets_tenant_id?: number | null;
@@ -89,7 +92,7 @@ export class ChangeTenantSecrets extends ChangeSecrets {
 }
 
 @Example({ metastore_catalog_secret_workspace_id: 1, metastore_secrets_workspace_id: 1 })
-@About('An attachment and the secrets of the workspace that it has from now on.')
+@About('An attachment and the secrets of the workspace to attach instead.')
 export class ChangeWorkspaceSecrets extends ChangeSecrets {
   @Field.id() metastore_catalog_secret_workspace_id: number;
   @Field.id(CHANGED_METASTORE) metastore_secrets_workspace_id?: number | null;
@@ -105,7 +108,7 @@ export class ChangeWorkspaceSecrets extends ChangeSecrets {
 }
 
 @Example({ metastore_catalog_secret_user_id: 1, metastore_secrets_user_id: 1 })
-@About('An attachment and your own secrets that it has from now on.')
+@About('An attachment and your own secrets to attach instead.')
 export class ChangeUserSecrets extends ChangeSecrets {
   @Field.id() metastore_catalog_secret_user_id: number;
   @Field.id(CHANGED_METASTORE) metastore_secrets_user_id?: number | null;
@@ -147,7 +150,7 @@ export class UserCatalogSecretSelector {
 export class CatalogSecretListQuery extends PageQuery {
   @Param.oneOf(CATALOG_TYPES, { description: 'Only attachments to catalogs of this type' }) catalog_type?: string;
   @Param.id({ description: 'Only the attachment to this catalog' }) metastore_catalog_id?: number;
-  @Param.text({ description: 'Only attachments to catalogs whose name contains the text, in any letter case' })
+  @Param.text({ description: 'Only attachments to catalogs whose name contains the text, ignoring case' })
   metastore_catalog_name?: string;
 }
 
@@ -187,17 +190,17 @@ class SecretRef {
   @Field.oneOf(SECRET_TYPES, { description: 'Type of the secret' }) secret_type: SecretTypeName;
 }
 
-@About('A secret of the tenant in another record.')
+@About('A reference to a secret of the tenant.')
 export class SecretRefTenant extends SecretRef {
   @Field.id({ description: 'Id of the secret' }) secrets_tenant_id: number;
 }
 
-@About('A secret of a workspace in another record.')
+@About('A reference to a secret of a workspace.')
 export class SecretRefWorkspace extends SecretRef {
   @Field.id({ description: 'Id of the secret' }) secrets_workspace_id: number;
 }
 
-@About('A secret of a user in another record.')
+@About('A reference to a secret of a user.')
 export class SecretRefUser extends SecretRef {
   @Field.id({ description: 'Id of the secret' }) secrets_user_id: number;
 }
@@ -241,21 +244,21 @@ class CatalogSecretWrite extends WriteAudit {
   @Field.idText() metastore_catalog_id: string;
 }
 
-@About('An attachment of secrets of the tenant after a change. Ids are decimal texts.')
+@About('An attachment of secrets of the tenant as returned by a write. Ids are decimal strings.')
 export class CatalogSecretTenantWrite extends CatalogSecretWrite {
   @Field.idText() metastore_catalog_secret_tenant_id: string;
   @Field.idText({ nullable: true }) metastore_secrets_tenant_id: string | null;
   @Field.idText({ nullable: true }) object_storage_secrets_tenant_id: string | null;
 }
 
-@About('An attachment of secrets of a workspace after a change. Ids are decimal texts.')
+@About('An attachment of secrets of a workspace as returned by a write. Ids are decimal strings.')
 export class CatalogSecretWorkspaceWrite extends CatalogSecretWrite {
   @Field.idText() metastore_catalog_secret_workspace_id: string;
   @Field.idText({ nullable: true }) metastore_secrets_workspace_id: string | null;
   @Field.idText({ nullable: true }) object_storage_secrets_workspace_id: string | null;
 }
 
-@About('An attachment of secrets of a user after a change. Ids are decimal texts.')
+@About('An attachment of secrets of a user as returned by a write. Ids are decimal strings.')
 export class CatalogSecretUserWrite extends CatalogSecretWrite {
   @Field.idText() metastore_catalog_secret_user_id: string;
   @Field.idText({ nullable: true }) metastore_secrets_user_id: string | null;

@@ -15,7 +15,7 @@ const line = (description: string) => Field.line({ optional: true, filled: true,
 /** The values of all secret types. A secret has those of its type. */
 export class SecretValues {
   @line('HIVE KERBEROS: the Kerberos principal') principal?: string;
-  @value('HIVE KERBEROS: Base64 of a keytab file') keytab?: string;
+  @value('HIVE KERBEROS: a Base64-encoded keytab file') keytab?: string;
   @line('HIVE BASIC: the user name') username?: string;
   @value('HIVE BASIC: the password') password?: string;
   @value('DATABRICKS UNITY TOKEN: the token') token?: string;
@@ -44,7 +44,7 @@ export class SecretValues {
 }
 
 @Example({ name: 'example-secret', secret_type: 'DATABRICKS UNITY TOKEN', token: 'example' })
-@About('A secret with the values of its type, which stand beside its name.')
+@About('A secret: the values of its type are fields beside its name.')
 export class CreateSecret extends SecretValues {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -53,7 +53,7 @@ export class CreateSecret extends SecretValues {
 }
 
 @Example({ secret_type: 'DATABRICKS UNITY TOKEN', token: 'changed by an example' })
-@About('Changes of a secret; at least one. Absent fields keep their values.')
+@About('Changes to a secret; at least one. Absent fields keep their values.')
 export class UpdateSecret extends SecretValues {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -89,11 +89,11 @@ export class WorkspaceSecretListQuery extends WorkspaceSecretsQuery {
 
 /** Query of searches for tenant secrets and for own secrets. */
 export class SecretSearchQuery extends SecretListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) secret_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) secret_name: string;
 }
 
 export class WorkspaceSecretSearchQuery extends WorkspaceSecretsQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) secret_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) secret_name: string;
 }
 
 export class TenantSecretSelector {
@@ -149,7 +149,7 @@ export class TenantSecretRead extends SecretRead {
   @Field.object(() => TenantOfSecret, { description: 'The tenant' }) tenant: TenantOfSecret;
 }
 
-@About('A secret of a tenant after a change, without its values. Ids are decimal texts.')
+@About('A secret of a tenant as returned by a write, without its values. Ids are decimal strings.')
 export class TenantSecretWrite extends SecretWrite {
   @Field.idText({ description: 'Id of the secret' }) tenant_secret_id: string;
   @Field.uuid() tenant_id: string;
@@ -168,7 +168,7 @@ export class WorkspaceSecretRead extends SecretRead {
   @Field.object(() => WorkspaceOfSecret) workspace: WorkspaceOfSecret;
 }
 
-@About('A secret of a workspace after a change, without its values. Ids are decimal texts.')
+@About('A secret of a workspace as returned by a write, without its values. Ids are decimal strings.')
 export class WorkspaceSecretWrite extends SecretWrite {
   @Field.idText({ description: 'Id of the secret' }) workspace_secret_id: string;
 }
@@ -178,7 +178,7 @@ export class UserSecretRead extends SecretRead {
   @Field.id({ description: 'Id of the secret' }) user_secret_id: number;
 }
 
-@About('A secret of your own after a change, without its values. Ids are decimal texts.')
+@About('A secret of your own as returned by a write, without its values. Ids are decimal strings.')
 export class UserSecretWrite extends SecretWrite {
   @Field.idText({ description: 'Id of the secret' }) user_secret_id: string;
 }

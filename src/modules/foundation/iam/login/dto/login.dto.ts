@@ -2,17 +2,17 @@ import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { Field } from '../../../../../platform/kernel/dto/fields';
 import { About, Example } from '../../../../../platform/kernel/dto/schemas';
 
-export const AUTH_TYPES = nameEnum('AuthType', ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'], 'What checks who somebody is.', {
+export const AUTH_TYPES = nameEnum('AuthType', ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'], 'How users authenticate.', {
   LDAP: 'an LDAP directory, with user name and password',
   AAD: 'Microsoft Entra ID, with user name and password',
   AZURE_SSO: 'Microsoft Entra ID or another OpenID provider, on its own page',
   LOCAL: 'the platform, with user name and password',
 });
 
-@About('How users log in here.')
+@About('How users log in to this deployment.')
 export class AuthTypeAnswer {
   @Field.oneOf(AUTH_TYPES, {
-    description: 'LOCAL, LDAP and AAD log in with user name and password; AZURE_SSO at the provider',
+    description: 'LOCAL, LDAP and AAD take user name and password; AZURE_SSO redirects to the identity provider',
   })
   auth_type: string;
 }
@@ -38,7 +38,8 @@ export class LoginRequest {
 
   @Field.oneOf(AUTH_TYPES, {
     optional: true,
-    description: 'The type that the client expects; another one than `getAuthType` returns is refused with 400',
+    description:
+      'The type that the client expects; if `getAuthType` returns another one, the request is refused with 400',
   })
   auth_type?: string;
 
@@ -46,7 +47,7 @@ export class LoginRequest {
     optional: true,
     maxLength: 64,
     default: '48h',
-    description: 'How long the session lasts: 24h, 1700s, 2 days or infinity',
+    description: 'How long the session lasts: for example 24h, 1700s, 2 days or infinity',
   })
   timeout: string = '48h';
 }
@@ -60,14 +61,14 @@ export class BrowserLogin {
   password?: string;
 }
 
-@About('The token of the new session, or the address at which the login continues.')
+@About('The token of the new session, or the URL at which the login continues.')
 export class LoginResult {
   @Field.text({
     optional: true,
     description: 'Token for the header Authorization of other requests; absent if the login continues at loginURL',
   })
   token?: string;
-  @Field.text({ optional: true, description: 'Page of the provider at which the user logs in; only with AZURE_SSO' })
+  @Field.text({ optional: true, description: 'Login page of the identity provider; only with AZURE_SSO' })
   loginURL?: string;
   @Field.validityEnd({
     optional: true,

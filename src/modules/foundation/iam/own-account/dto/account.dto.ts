@@ -7,7 +7,7 @@ class UserGroup {
   @Field.text({ description: 'Name of the group' }) groupname: string;
 }
 
-@About('The signed-in user.')
+@About('The logged-in user.')
 export class UserInfo {
   @Field.id() user_id: number;
   @Field.uuid({ nullable: true, description: 'The tenant that is selected for the session; null if none is' })
@@ -16,7 +16,7 @@ export class UserInfo {
   @Field.text({ nullable: true }) display_name: string | null;
   @Field.text({ description: 'E-mail address' }) email: string;
   @Field.objects(() => UserGroup, { description: 'Groups that the user is a member of' }) group_info: UserGroup[];
-  @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
+  @Field.timestamp({ description: 'When the account was created' }) from_date: Date;
   @Field.validityEnd({
     description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled; null means the same',
   })
@@ -25,7 +25,7 @@ export class UserInfo {
 
 @About('The tenant that is selected from now on.')
 export class TenantSelection {
-  @Field.text({ description: 'What was done, in one sentence for people' }) message: string;
+  @Field.text({ description: 'What was done, in one sentence' }) message: string;
   @Field.idText() user_id: string;
   @Field.uuid({ description: 'The selected tenant' }) tenant_id: string;
   @Field.text({ description: 'Name of the selected tenant' }) tenant_name: string;
@@ -36,14 +36,14 @@ export class MyRolesQuery {
 }
 
 @Example({ current_password: 'another-long-password', new_password: 'yet-another-long-password' })
-@About('The old and the new password.')
+@About('Your current and your new password.')
 export class ChangePassword {
-  @Field.text({ minLength: 1, maxLength: 1024, description: 'The password that you have now' })
+  @Field.text({ minLength: 1, maxLength: 1024, description: 'Your current password' })
   current_password: string;
   @Field.text({
     minLength: 12,
     maxLength: 256,
-    description: 'The password to have from now on: 12 to 256 characters, not the current one',
+    description: 'The new password: 12 to 256 characters, different from the current one',
   })
   new_password: string;
 }

@@ -6,11 +6,11 @@ import { PageQuery, ResultSet } from '../../../../../platform/kernel/dto/page';
 import { GroupRead, UserRead } from '../../users-and-groups/dto/directory.dto';
 
 export class TenantUserSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, ignoring case' }) username: string;
 }
 
 export class TenantGroupSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, ignoring case' }) groupname: string;
 }
 
 @About('The roles of a user in a tenant.')
@@ -68,7 +68,7 @@ export class RoleScopeQuery {
   }
 }
 
-@About('The role that a user has been granted. Ids are decimal texts.')
+@About('The role that a user has been granted. Ids are decimal strings.')
 export class UserRoleWrite extends WriteAudit {
   @Field.idText({ description: 'Id of the grant' }) user_roles_id: string;
   @Field.uuid({ nullable: true, description: 'The tenant in which the role applies; null for a platform-wide role' })
@@ -77,7 +77,7 @@ export class UserRoleWrite extends WriteAudit {
   @Field.idText() role_id: string;
 }
 
-@About('The role that a group has been granted. Ids are decimal texts.')
+@About('The role that a group has been granted. Ids are decimal strings.')
 export class GroupRoleWrite extends WriteAudit {
   @Field.idText({ description: 'Id of the grant' }) group_roles_id: string;
   @Field.uuid({ nullable: true, description: 'The tenant in which the role applies; null for a platform-wide role' })

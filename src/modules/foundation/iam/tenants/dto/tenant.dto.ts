@@ -13,7 +13,7 @@ export class TenantSummary {
 }
 
 export class TenantSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) tenant_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) tenant_name: string;
 }
 
 export class TenantSelector extends UuidSelectorQuery('tenant') {}
@@ -26,7 +26,7 @@ export class CreateTenant {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a tenant; at least one. Absent fields keep their values.')
+@About('Changes to a tenant; at least one. Absent fields keep their values.')
 export class UpdateTenant {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -35,5 +35,5 @@ export class UpdateTenant {
 @About('A tenant: an organization whose records no other tenant can see.')
 export class TenantRead extends IntersectionType(TenantSummary, ReadAudit) {}
 
-@About('A tenant after a change.')
+@About('A tenant as returned by a write.')
 export class TenantWrite extends IntersectionType(TenantSummary, WriteAudit) {}

@@ -7,7 +7,7 @@ export class UserRead {
   @Field.text() username: string;
   @Field.text({ nullable: true }) display_name: string | null;
   @Field.text({ description: 'E-mail address' }) email: string;
-  @Field.timestamp({ description: 'Since when the account exists' }) from_date: Date;
+  @Field.timestamp({ description: 'When the account was created' }) from_date: Date;
   @Field.validityEnd({
     description: 'When the account was disabled, in ISO 8601; `infinity` while it is enabled; null means the same',
   })

@@ -8,7 +8,7 @@ export class GroupListQuery extends PageQuery {
 }
 
 export class GroupSearchQuery extends GroupListQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, ignoring case' }) groupname: string;
 }
 
 @Example({ group_name: 'example-group', group_mail: 'group@example.org', role_ids: [3] })
@@ -36,7 +36,7 @@ export class CreateGroup {
 }
 
 @Example({ group_mail: 'example-group@example.org' })
-@About('Changes of a group; at least one. Absent fields keep their values.')
+@About('Changes to a group; at least one. Absent fields keep their values.')
 export class UpdateGroup {
   @Field.name({
     optional: true,
@@ -52,7 +52,7 @@ export class UpdateGroup {
   group_mail?: string | null;
 }
 
-@About('A group after a change. Its id is a decimal text.')
+@About('A group as returned by a write. Its id is a decimal string.')
 export class GroupWrite extends WriteAudit {
   @Field.idText() group_id: string;
   @Field.text() group_name: string;
@@ -61,7 +61,7 @@ export class GroupWrite extends WriteAudit {
   @Field.text({ nullable: true }) group_type: string | null;
 }
 
-@About('The new membership. Ids are decimal texts.')
+@About('The new membership. Ids are decimal strings.')
 export class GroupMemberWrite extends WriteAudit {
   @Field.idText({ description: 'Id of the membership' }) group_user_id: string;
   @Field.idText() group_id: string;

@@ -11,7 +11,7 @@ export class UserListQuery extends PageQuery {
 }
 
 export class UserSearchQuery extends UserListQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, ignoring case' }) username: string;
 }
 
 @Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password', role_ids: [3] })
@@ -19,10 +19,10 @@ export class UserSearchQuery extends UserListQuery {
 export class CreateUser {
   @Field.name({
     description:
-      'Name with which the user signs in: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-". It is unique and never changes',
+      'Name that the user logs in with: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-". It is unique and never changes',
   })
   username: string;
-  @Field.text({ ...DISPLAY_NAME, description: 'Name that is shown to people, 1 to 256 characters; null for none' })
+  @Field.text({ ...DISPLAY_NAME, description: 'Display name, 1 to 256 characters; null for none' })
   display_name?: string | null;
   @Field.email({ description: 'E-mail address, at most 254 characters, that no other account has' }) email: string;
   @Field.text({ ...PASSWORD, description: 'Password, 12 to 256 characters. It is never returned' }) password: string;
@@ -38,9 +38,9 @@ export class CreateUser {
 }
 
 @Example({ display_name: 'Example User' })
-@About('Changes of an account; at least one. Absent fields keep their values.')
+@About('Changes to an account; at least one. Absent fields keep their values.')
 export class UpdateUser {
-  @Field.text({ ...DISPLAY_NAME, description: 'Name that is shown to people, 1 to 256 characters; null for none' })
+  @Field.text({ ...DISPLAY_NAME, description: 'Display name, 1 to 256 characters; null for none' })
   display_name?: string | null;
   @Field.email({ optional: true, description: 'E-mail address, at most 254 characters, that no other account has' })
   email?: string;
@@ -49,11 +49,11 @@ export class UpdateUser {
 @Example({ new_password: 'another-long-password' })
 @About('The new password of the user.')
 export class SetPassword {
-  @Field.text({ ...PASSWORD, description: 'The password to have from now on, 12 to 256 characters' })
+  @Field.text({ ...PASSWORD, description: 'The new password: 12 to 256 characters' })
   new_password: string;
 }
 
-@About('An account after a change. Its id is a decimal text.')
+@About('An account as returned by a write. Its id is a decimal string.')
 export class UserWrite extends WriteAudit {
   @Field.idText() user_id: string;
   @Field.text() username: string;

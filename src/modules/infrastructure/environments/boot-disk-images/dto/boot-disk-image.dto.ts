@@ -17,7 +17,7 @@ export class BootDiskImageSelector extends RecordSelectorQuery('boot_disk_image'
 export class BootDiskImageListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
   @Param.oneOf(ARCHITECTURES, { description: 'Only images for this processor architecture' })
@@ -25,7 +25,7 @@ export class BootDiskImageListQuery extends PageOrAllQuery {
 }
 
 export class BootDiskImageSearchQuery extends BootDiskImageListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) boot_disk_image_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) boot_disk_image_name: string;
 }
 
 @Example({
@@ -47,7 +47,7 @@ export class CreateBootDiskImage {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a boot disk image; at least one. Absent fields keep their values.')
+@About('Changes to a boot disk image; at least one. Absent fields keep their values.')
 export class UpdateBootDiskImage {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -68,7 +68,7 @@ export class BootDiskImageRead extends ReadAudit {
   architecture_type: MachineArchitectureRef;
 }
 
-@About('A boot disk image after a change. Its own id is a decimal text.')
+@About('A boot disk image as returned by a write. Its own id is a decimal string.')
 export class BootDiskImageWrite extends WriteAudit {
   @Field.idText() boot_disk_image_id: string;
   @Field.text({ description: 'Name of the boot disk image, unique in the tenant' }) boot_disk_image_name: string;

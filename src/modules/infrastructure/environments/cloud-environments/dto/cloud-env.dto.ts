@@ -14,7 +14,7 @@ export class CloudEnvSelector extends RecordSelectorQuery('cloud_env') {}
 export class CloudEnvListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
   @Param.oneOf(ARCHITECTURES, {
@@ -24,7 +24,7 @@ export class CloudEnvListQuery extends PageOrAllQuery {
 }
 
 export class CloudEnvSearchQuery extends CloudEnvListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cloud_env_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) cloud_env_name: string;
 }
 
 @Example({
@@ -67,7 +67,7 @@ export class CreateCloudEnv {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a cloud environment; at least one. Absent fields keep their values; null clears a field.')
+@About('Changes to a cloud environment; at least one. Absent fields keep their values; null clears a field.')
 export class UpdateCloudEnv {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -105,7 +105,7 @@ export class CloudEnvRead extends IntersectionType(CloudEnvInfo, ReadAudit) {
   @Field.uuid() tenant_id: string;
 }
 
-@About('A cloud environment after a change. Ids are decimal texts.')
+@About('A cloud environment as returned by a write. Ids are decimal strings.')
 export class CloudEnvWrite extends WriteAudit {
   @Field.idText() cloud_env_id: string;
   @Field.text({ description: 'Name of the cloud environment, unique in the tenant' }) name: string;

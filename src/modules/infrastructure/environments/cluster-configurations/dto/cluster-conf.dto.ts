@@ -17,17 +17,17 @@ export class ClusterConfSelector extends RecordSelectorQuery('cluster_conf') {}
 export class ClusterConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
-  @Param.oneOf(COMPUTE_TYPES, { description: 'Only configurations with a machine type for this use' })
+  @Param.oneOf(COMPUTE_TYPES, { description: 'Only configurations with a machine type for this workload' })
   compute_type?: string;
   @Param.oneOf(ARCHITECTURES, { description: 'Only configurations with a machine type of this processor architecture' })
   architecture_type?: string;
 }
 
 export class ClusterConfSearchQuery extends ClusterConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cluster_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) cluster_conf_name: string;
 }
 
 @Example({ name: 'example-machines', machine_type_id: 1486, volume_conf_id: 1 })
@@ -40,7 +40,7 @@ export class CreateClusterConf {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a cluster configuration; at least one. Absent fields keep their values.')
+@About('Changes to a cluster configuration; at least one. Absent fields keep their values.')
 export class UpdateClusterConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -51,7 +51,7 @@ export class UpdateClusterConf {
 @About('A cluster configuration: the machine type of nodes, with a volume configuration for their disks.')
 export class ClusterConfRead extends IntersectionType(ClusterConfRef, ReadAudit) {}
 
-@About('A cluster configuration after a change. Ids are decimal texts.')
+@About('A cluster configuration as returned by a write. Ids are decimal strings.')
 export class ClusterConfWrite extends WriteAudit {
   @Field.idText() cluster_conf_id: string;
   @Field.text({ description: 'Name of the cluster configuration, unique in the tenant' }) name: string;

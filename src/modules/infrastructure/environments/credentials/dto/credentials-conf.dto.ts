@@ -19,18 +19,18 @@ export class CredentialsCheckQuery extends CredentialsConfSelector {
 export class CredentialsConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
 }
 
 export class CredentialsConfSearchQuery extends CredentialsConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) credentials_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) credentials_conf_name: string;
 }
 
 @About('Credentials in the encoding in which they are sent.')
 export class EncodedCredentials {
-  @Field.text({ minLength: 1, description: 'Base64 of a JSON object with the keys of the credential type' })
+  @Field.text({ minLength: 1, description: 'A Base64-encoded JSON object with the keys of the credential type' })
   encoded: string;
 }
 
@@ -53,7 +53,7 @@ export class CreateCredentialsConf {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of credentials; at least one. Absent fields keep their values.')
+@About('Changes to credentials; at least one. Absent fields keep their values.')
 export class UpdateCredentialsConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -70,7 +70,7 @@ export class CredentialsConfRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('Credentials after a change, without their values. Ids are decimal texts.')
+@About('Credentials as returned by a write, without their values. Ids are decimal strings.')
 export class CredentialsConfWrite extends WriteAudit {
   @Field.idText() credentials_conf_id: string;
   @Field.text({ description: 'Name of the credentials, unique in the tenant' }) name: string;
@@ -90,7 +90,7 @@ export class CredentialsCheckResult {
   @Field.text({
     nullable: true,
     description:
-      'Why the credentials do not work, or which permissions they lack to create nodes; null if nothing is wrong, or if the provider does not report it',
+      'Why the credentials do not work, or which permissions they lack to create nodes; null if nothing is wrong, or if the provider does not say',
   })
   reason: string | null;
 }

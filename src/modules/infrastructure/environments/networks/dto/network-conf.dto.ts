@@ -12,13 +12,13 @@ export class NetworkConfSelector extends RecordSelectorQuery('network_conf') {}
 export class NetworkConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
 }
 
 export class NetworkConfSearchQuery extends NetworkConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) network_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) network_conf_name: string;
 }
 
 /** Fields that create and update requests share. */
@@ -56,7 +56,7 @@ export class CreateNetworkConf extends NetworkConfSettings {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a network configuration; at least one. Absent fields keep their values.')
+@About('Changes to a network configuration; at least one. Absent fields keep their values.')
 export class UpdateNetworkConf extends NetworkConfSettings {
   @Field.name({ optional: true }) name?: string;
 }
@@ -67,7 +67,7 @@ export class NetworkConfRead extends IntersectionType(NetworkConfRef, ReadAudit)
   @Field.uuid() tenant_id: string;
 }
 
-@About('A network configuration after a change. Ids are decimal texts.')
+@About('A network configuration as returned by a write. Ids are decimal strings.')
 export class NetworkConfWrite extends IntersectionType(NetworkConfFields, WriteAudit) {
   @Field.idText() network_conf_id: string;
   @Field.text({ description: 'Name of the network configuration, unique in the tenant' }) name: string;

@@ -12,13 +12,13 @@ export class VolumeConfSelector extends RecordSelectorQuery('volume_conf') {}
 export class VolumeConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
 }
 
 export class VolumeConfSearchQuery extends VolumeConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) volume_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' }) volume_conf_name: string;
 }
 
 @Example({
@@ -37,7 +37,7 @@ export class CreateVolumeConf {
   @Field.int64({
     optional: true,
     min: 1,
-    description: 'GB of each disk, within the bounds of the type; may be absent if the type has a fixed size',
+    description: 'Size of each disk in GB, within the bounds of the type; may be absent if the type has a fixed size',
   })
   size?: number;
   @Field.id() disk_type_id: number;
@@ -55,14 +55,15 @@ export class CreateVolumeConf {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a volume configuration; at least one. Absent fields keep their values.')
+@About('Changes to a volume configuration; at least one. Absent fields keep their values.')
 export class UpdateVolumeConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.boolean({ optional: true }) encrypted?: boolean;
   @Field.int64({ optional: true, min: 1 }) machine_volume_num?: number;
   @Field.int64({ optional: true, min: 1 }) machine_volume_strip_num?: number;
-  @Field.int64({ optional: true, min: 1, description: 'GB of each disk, within the bounds of the type' }) size?: number;
+  @Field.int64({ optional: true, min: 1, description: 'Size of each disk in GB, within the bounds of the type' })
+  size?: number;
   @Field.id({ optional: true }) disk_type_id?: number;
   @Field.int64({ optional: true, nullable: true, min: 1 }) disk_iops?: number | null;
   @Field.int64({ optional: true, nullable: true, min: 1 }) disk_throughput_MB?: number | null;
@@ -74,13 +75,13 @@ export class VolumeConfRead extends IntersectionType(VolumeFields, ReadAudit) {
   @Field.text({ description: 'Name of the volume configuration, unique in the tenant' }) volume_conf_name: string;
 }
 
-@About('A volume configuration after a change. Ids and the size are decimal texts.')
+@About('A volume configuration as returned by a write. Ids and the size are decimal strings.')
 export class VolumeConfWrite extends WriteAudit {
   @Field.idText() volume_conf_id: string;
   @Field.text({ description: 'Name of the volume configuration, unique in the tenant' }) name: string;
   @Field.text({ nullable: true }) description: string | null;
   @Field.boolean() encrypted: boolean;
-  @Field.idText({ description: 'GB of each disk' }) size: string;
+  @Field.idText({ description: 'Size of each disk in GB' }) size: string;
   @Field.idText() disk_type_id: string;
   @Field.text({ description: 'Name of the disk type' }) disk_type_name: string;
   @Field.int64() machine_volume_num: number;

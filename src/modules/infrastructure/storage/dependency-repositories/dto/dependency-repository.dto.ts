@@ -12,7 +12,7 @@ export class DependencyRepositorySelector extends RecordSelectorQuery('dependenc
 export class DependencyRepositoryListQuery extends PageOrAllQuery {}
 
 export class DependencyRepositorySearchQuery extends DependencyRepositoryListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' })
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' })
   dependency_repository_name: string;
 }
 
@@ -25,7 +25,7 @@ export class CreateDependencyRepository {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of a dependency repository; at least one. Absent fields keep their values.')
+@About('Changes to a dependency repository; at least one. Absent fields keep their values.')
 export class UpdateDependencyRepository {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -45,7 +45,7 @@ export class DependencyRepositoryRead extends IntersectionType(DependencyReposit
   @Field.uuid() tenant_id: string;
 }
 
-@About('A dependency repository after a change. Its id is a decimal text.')
+@About('A dependency repository as returned by a write. Its id is a decimal string.')
 export class DependencyRepositoryWrite extends IntersectionType(DependencyRepositoryFields, WriteAudit) {
   @Field.idText({ description: 'Id of the dependency repository' }) dependency_repository_id: string;
   @Field.uuid() tenant_id: string;

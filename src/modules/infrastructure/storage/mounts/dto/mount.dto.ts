@@ -9,8 +9,8 @@ export class MountSelector extends RecordSelectorQuery('mount') {}
 
 export class MountListQuery extends PageQuery {
   @Param.someOf(STORAGE_TYPES, { description: 'Only mounts of stores of these types' }) storage_types?: string[];
-  @Param.text({ description: 'Part of the name, case-insensitive' }) mount_name?: string;
-  @Param.id({ description: 'Exclude mounts attached to this cluster' }) exclude_cluster_id?: number;
+  @Param.text({ description: 'Part of the name, ignoring case' }) mount_name?: string;
+  @Param.id({ description: 'Only mounts that this cluster does not have' }) exclude_cluster_id?: number;
 }
 
 const NAME = {
@@ -67,7 +67,7 @@ export class CreateMount {
 }
 
 @Example({ is_read_only: true })
-@About('Changes of a mount; at least one. Absent fields keep their values.')
+@About('Changes to a mount; at least one. Absent fields keep their values.')
 export class UpdateMount {
   @Field.text({
     ...NAME,
@@ -82,7 +82,7 @@ export class UpdateMount {
   @Field.id({ ...CREDENTIALS, optional: true }) credentials_config_id?: number;
 }
 
-@About('A mount after a change. Ids are decimal texts.')
+@About('A mount as returned by a write. Ids are decimal strings.')
 export class MountWrite extends WriteAudit {
   @Field.idText() mount_id: string;
   @Field.text({ description: 'Name of the mount, unique in the tenant' }) name: string;

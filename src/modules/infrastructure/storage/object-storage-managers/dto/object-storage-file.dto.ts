@@ -18,7 +18,7 @@ export class ObjectStorageFileListQuery extends IntersectionType(ObjectStorageFi
 }
 
 export class ObjectStorageFileSearchQuery extends ObjectStorageFileListQuery {
-  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
+  @Param.text({ optional: false, description: 'Part of the file name, ignoring case' }) file_name: string;
 }
 
 export class ObjectStorageUploadQuery extends ObjectStorageManagerSelector {
@@ -47,7 +47,7 @@ export class ObjectStorageFileRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
-@About('A file or directory of a bucket after an upload. Ids are decimal texts.')
+@About('A file or directory of a bucket after an upload. Ids are decimal strings.')
 export class ObjectStorageFileWrite extends WriteAudit {
   @Field.idText({ description: 'Id of the file or directory, which stays while it exists under its path' })
   object_storage_manager_file_id: string;

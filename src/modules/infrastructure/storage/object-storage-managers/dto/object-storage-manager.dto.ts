@@ -13,13 +13,13 @@ export class ObjectStorageManagerSelector extends RecordSelectorQuery('object_st
 export class ObjectStorageManagerListQuery extends PageOrAllQuery {
   @Param.oneOf(STORE_CLOUD_PROVIDERS, {
     aliases: CLOUD_PROVIDER_ALIASES,
-    description: 'Only records of this provider, in any letter case; Proxmox means OnPrem',
+    description: 'Only records of this provider, ignoring case; Proxmox means OnPrem',
   })
   cloud_provider?: string;
 }
 
 export class ObjectStorageManagerSearchQuery extends ObjectStorageManagerListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' })
+  @Param.text({ optional: false, description: 'Part of the name, ignoring case' })
   object_storage_manager_name: string;
 }
 
@@ -31,7 +31,7 @@ const CREDENTIALS = 'Must belong to the provider; OnPrem needs S3-compatible cre
   credentials_conf_id: 2,
   object_storage_bucket_name: 'example-bucket',
 })
-@About('A bucket whose files users handle through the API.')
+@About('A bucket whose files users list, upload and download through the API.')
 export class CreateObjectStorageManager {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -46,7 +46,7 @@ export class CreateObjectStorageManager {
 }
 
 @Example({ description: 'Changed by an example' })
-@About('Changes of an object storage manager; at least one. Absent fields keep their values.')
+@About('Changes to an object storage manager; at least one. Absent fields keep their values.')
 export class UpdateObjectStorageManager {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
@@ -58,7 +58,7 @@ export class ObjectStorageManagerRead extends IntersectionType(ObjectStorageMana
   @Field.uuid() tenant_id: string;
 }
 
-@About('An object storage manager after a change. Ids are decimal texts.')
+@About('An object storage manager as returned by a write. Ids are decimal strings.')
 export class ObjectStorageManagerWrite extends WriteAudit {
   @Field.idText() object_storage_manager_id: string;
   @Field.text({ description: 'Name of the object storage manager, unique in the tenant' }) name: string;
