@@ -78,6 +78,7 @@ describe('the Airflow provider', () => {
       TEST_WORKSPACE: WORKSPACE,
       TEST_CLUSTER: CLUSTER,
       TEST_OTHER_CLUSTER: OTHER_CLUSTER,
+      TEST_SHARED_DIR: platform.sharedDir,
     };
   }
 

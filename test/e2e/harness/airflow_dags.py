@@ -19,6 +19,8 @@ from managed_spark_airflow.operators import (
 
 WORKSPACE, CLUSTER, OTHER_CLUSTER = (os.environ[f"TEST_{name}"] for name in ("WORKSPACE", "CLUSTER", "OTHER_CLUSTER"))
 FOLDER = Path(__file__).resolve().parent
+#: A second try makes this file when it has a run. The jobs of the platform see its folder.
+SECOND_TRY = Path(os.environ["TEST_SHARED_DIR"]) / "second-try"
 COMMON = {"workspace": WORKSPACE, "poll_seconds": 1}
 SCRIPT = {**COMMON, "cluster": CLUSTER, "settings": {"driver_memory": "512m"}}
 
@@ -44,6 +46,7 @@ class LosesItsWorker(ManagedSparkJobOperator):
         run = super()._begun(workspace, task)
         if task.try_number == 1:
             raise AirflowException("The worker is gone.")
+        SECOND_TRY.touch()
         return run
 
 
@@ -69,12 +72,23 @@ with dag("work") as WORK:
     )
 
 # The worker of a try is lost, a run fails at first, and two are too slow.
-slow = script("slow.py", "import time\nprint('begun', flush=True)\ntime.sleep(30)\n")
+slow = script(
+    "slow.py",
+    """
+import pathlib, sys, time
+print('begun', flush=True)
+# On a busy machine, tasks in between take longer than any fixed time.
+deadline = time.monotonic() + 300
+while not pathlib.Path(sys.argv[1]).exists():
+    assert time.monotonic() < deadline, 'no second try'
+    time.sleep(0.5)
+""",
+)
 flaky = script("flaky.py", "import sys\nprint('Attempt', sys.argv[1])\nassert sys.argv[1] == '2', 'not yet'\n")
 endless = script("endless.py", "import time\ntime.sleep(600)\n")
 again = {"retries": 1, "retry_delay": timedelta(seconds=0)}
 with dag("retries") as RETRIES:
-    LosesItsWorker(task_id="lost", script=slow, **again, **SCRIPT)
+    LosesItsWorker(task_id="lost", script=slow, args=[str(SECOND_TRY)], **again, **SCRIPT)
     ManagedSparkJobOperator(task_id="flaky", script=flaky, args=["{{ ti.try_number }}"], **again, **SCRIPT)
     ManagedSparkJobOperator(task_id="late", script=endless, execution_timeout=timedelta(seconds=40), **SCRIPT)
     ManagedSparkJobOperator(
