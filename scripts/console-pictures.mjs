@@ -153,8 +153,9 @@ async function operator(visitor, clusterId) {
  * @param {Visitor} visitor who is logged in
  * @param {Visitor} colleague who is logged in
  * @param {{workspaceId: number, colleagueName: string, colleagueId: number}} records
+ * @param {(name: string) => Promise<void>} grant gives the colleague a permission in place of the present one
  */
-async function administrator(visitor, colleague, { workspaceId, colleagueName, colleagueId }) {
+async function administrator(visitor, colleague, { workspaceId, colleagueName, colleagueId }, grant) {
   const { page } = visitor;
   await visitor.open(`access?workspace=${workspaceId}`);
   await visitor.button('Grant access').first().click();
@@ -166,8 +167,13 @@ async function administrator(visitor, colleague, { workspaceId, colleagueName, c
   await page.getByRole('dialog', { name: colleagueName }).getByText('Sees files, jobs and their logs').waitFor();
   await visitor.picture('administrator-2-what-she-may-do');
 
+  // The console offers only what one may do, so the permission goes while its screen is open.
+  await grant('MANAGE');
   await colleague.open(`access?workspace=${workspaceId}&holder=${colleagueId}`);
-  await colleague.page.getByRole('radiogroup', { name: 'Held directly' }).getByText('EDIT').click();
+  const held = colleague.page.getByRole('radiogroup', { name: 'Held directly' });
+  await held.getByText('EDIT').waitFor();
+  await grant('VIEW');
+  await held.getByText('EDIT').click();
   await colleague.page.getByRole('region', { name: 'Why can’t I?' }).getByText(`MANAGE on ${WORKSPACE}`).waitFor();
   await colleague.picture('administrator-3-refused');
 
@@ -259,7 +265,12 @@ async function main() {
     await logInToConsole(colleague.page, { username: colleagueName, password: colleaguePassword });
     await engineer(visitor, workspaceId);
     await operator(visitor, clusterId);
-    await administrator(visitor, colleague, { workspaceId, colleagueName, colleagueId });
+    await administrator(visitor, colleague, { workspaceId, colleagueName, colleagueId }, async (name) => {
+      const permissions = await session.json('GET', '/workspace/permissions');
+      const { permission_id } = permissions.find((/** @type {{name: string}} */ one) => one.name === name);
+      const body = { user_id: colleagueId, permission_id };
+      await session.json('POST', `/ac/workspace/${workspaceId}/user`, { body });
+    });
     await Promise.all([visitor.leave(), colleague.leave()]);
   } finally {
     await browser.close();

@@ -5,7 +5,7 @@ import './shared/theme/styles';
 import { MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { Unauthenticated } from 'managed-spark/core';
+import { Forbidden, Unauthenticated } from 'managed-spark/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { makeRouter } from './app/router';
@@ -27,6 +27,8 @@ const queries: QueryClient = new QueryClient({
     onError: (error) => {
       // A refused login is no ended session.
       if (queries.getQueryData(sessionQuery.queryKey)) onError(error);
+      // The rights of the user are others than the screen knows.
+      if (error instanceof Forbidden) void queries.invalidateQueries({ queryKey: ['rights'] });
     },
   }),
   defaultOptions: {

@@ -1,5 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { launchChromium } from '../harness/chromium';
+import { eventually } from '../harness/eventually';
 import { violationsOn } from './harness/accessibility';
 import { logIn } from './harness/console';
 import { createUser } from './harness/people';
@@ -35,6 +36,28 @@ async function pageOf(username: string): Promise<Page> {
   return page;
 }
 
+/** Gives a permission in place of the one that is held directly. */
+async function grant(userId: number, name: string): Promise<void> {
+  const admin = await platform.admin();
+  const permissions: { permission_id: number; name: string }[] = await admin.get('/workspace/permissions');
+  const permission_id = permissions.find((one) => one.name === name)?.permission_id;
+  await admin.post(`/ac/workspace/${workspaceId}/user`, { user_id: userId, permission_id });
+}
+
+/** Waits for what a screen reader says about why a control cannot be used. */
+function says(control: Locator, reason: RegExp): Promise<unknown> {
+  return eventually(
+    async () => {
+      const described = await control.evaluate((element) => [
+        element.getAttribute('aria-disabled'),
+        element.ownerDocument.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
+      ]);
+      return described[0] === 'true' && reason.test(described[1] ?? '');
+    },
+    { timeoutMs: 30_000, what: `a control that says ${reason}` },
+  );
+}
+
 const open = (page: Page, path: string) => page.goto(`${platform.baseUrl}/console/${path}`);
 
 // Real: the platform, PostgreSQL and a browser. Nothing is left out.
@@ -65,14 +88,56 @@ describe('an administrator in the console', () => {
 });
 
 describe('a user in the console', () => {
+  it('reads at an action what it needs, by the keyboard and with a screen reader, and cannot do it', async () => {
+    const page = await pageOf('access-ana');
+    await open(page, `workspaces/${workspaceId}?tab=jobs`);
+    const create = page.getByRole('button', { name: 'New job' });
+    const reason =
+      /^You need the permission EDIT on ledger; you hold VIEW\. Ask console-access-admin or an administrator/;
+    await says(create, reason);
+    expect(await violationsOn(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Search by name' }).focus();
+    await page.keyboard.press('Tab');
+    await page.getByRole('tooltip').getByText(reason).waitFor();
+    await page.keyboard.press('Enter');
+
+    await open(page, 'workspaces');
+    await page.getByRole('button', { name: /ledger$/ }).click();
+    const disable = page.getByRole('menuitem', { name: 'Disable' });
+    await disable.getByText(reason).waitFor();
+    expect(await disable.getAttribute('aria-disabled')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    expect(await disable.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    // An open menu stands outside of the landmarks.
+    expect((await violationsOn(page)).filter((violation) => !violation.startsWith('region:'))).toEqual([]);
+
+    await open(page, 'clusters');
+    await says(
+      page.getByRole('button', { name: 'New cluster' }),
+      /^You need the role CAN MANAGE CLUSTER or ADMIN\. Ask/,
+    );
+    await page.close();
+  });
+
   it('is refused, reads why and who can help, and an administrator finds the request in the audit log', async () => {
     const admin = await pageOf(platform.username);
+    await grant(anaId, 'MANAGE');
     const page = await pageOf('access-ana');
     await open(page, `access?workspace=${workspaceId}&holder=${anaId}`);
-    await page.getByRole('radiogroup', { name: 'Held directly' }).getByText('EDIT').click();
+    const held = page.getByRole('radiogroup', { name: 'Held directly' });
+    await held.getByText('EDIT').waitFor();
+    // The page learns that the permission has gone when it is refused.
+    await grant(anaId, 'VIEW');
+    await held.getByText('EDIT').click();
     const why = page.getByRole('region', { name: 'Why can’t I?' });
     await why.getByText('MANAGE on ledger').waitFor();
     expect(await why.innerText()).toMatch(/You hold\s+VIEW directly/);
+    await page
+      .getByText(/^You need the permission MANAGE on ledger; you hold VIEW/)
+      .first()
+      .waitFor();
     expect(await violationsOn(page)).toEqual([]);
     const alert = await page.getByRole('alert').innerText();
     const [, correlationId = ''] = /Correlation id\s+(\S+)/.exec(alert) ?? [];

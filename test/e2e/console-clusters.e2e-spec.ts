@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { errorsOf, launchChromium } from '../harness/chromium';
+import { eventually } from '../harness/eventually';
 import { expectAccessible } from './harness/accessibility';
 import { logIn } from './harness/console';
 import type { ApiClient } from './harness/api-client';
@@ -79,10 +80,37 @@ describe('an operator in the console', () => {
     await question.getByText(/the machines are removed with their disks/).waitFor();
     await expectAccessible(page);
     await question.getByRole('button', { name: 'Destroy the cluster' }).click();
+    await page.getByRole('button', { name: 'Set up again' }).waitFor();
+    await page
+      .getByText('The cluster is DESTROYED. It can be destroyed when it is STOPPED or')
+      .waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Set up again' }).click();
     await question.getByRole('button', { name: 'Set up again' }).click();
     await page.getByRole('button', { name: 'Start' }).waitFor();
     expect(await admin.get('/cluster', { cluster_name: 'nightly' })).toMatchObject({ cluster_status: 'STOPPED' });
+  });
+
+  it('reads for which workspaces a cluster is reserved, where another one chooses a cluster', async () => {
+    const { cluster_id: clusterId } = await admin.get('/cluster', { cluster_name: 'nightly' });
+    const { workspace_id: owner } = await admin.post('/workspace', { name: 'reports' });
+    const { workspace_id: other } = await admin.post('/workspace', { name: 'trials' });
+    await admin.post(`/ac/workspace/${owner}/cluster/${clusterId}`);
+    await page.goto(`${platform.baseUrl}/console/workspaces/${other}/jobs/new`);
+    const field = page.locator('input').and(page.getByLabel('Cluster', { exact: true }));
+    await page.getByText('Reserved for other workspaces: nightly.').waitFor();
+    expect(await field.inputValue()).toBe('');
+    await field.click();
+    const option = page.getByRole('option', { name: /^nightly/ });
+    await option.getByText('Reserved for other workspaces: reports. Ask a cluster manager').waitFor();
+    expect(await option.isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await expectAccessible(page);
+
+    await page.goto(`${platform.baseUrl}/console/workspaces/${owner}/jobs/new`);
+    await eventually(async () => (await field.inputValue()).startsWith('nightly'), {
+      timeoutMs: 30_000,
+      what: 'a choice',
+    });
   });
 
   it('sees no error of a page', () => expect(errors).toEqual([]));

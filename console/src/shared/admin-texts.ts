@@ -63,6 +63,7 @@ export const adminTexts = {
     noMember: 'No member yet',
     add: 'Add a member',
     addHint: 'Type a part of the user name',
+    noneChosen: 'Choose a user first.',
     remove: 'Remove',
     removeTitle: (user: string, group: string) => `Remove ${user} from ${group}?`,
     removeHint: 'The user loses the roles and permissions of the group with the next request.',

@@ -12,6 +12,22 @@ export const commonTexts = {
   clusterSelect: {
     label: 'Cluster',
     none: 'There is no cluster that you can use. Create one, or ask an administrator for one.',
+    reserved: (names: readonly string[], more: number) =>
+      `Reserved for other workspaces: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Ask a cluster manager to associate this one.`,
+    notHere: (names: readonly string[]) => `Reserved for other workspaces: ${names.join(', ')}.`,
+  },
+  reasons: {
+    permission: (needed: string, workspace: string, held: string | null) =>
+      `You need the permission ${needed} on ${workspace}${held === null ? '' : `; you hold ${held}`}.`,
+    thisWorkspace: 'this workspace',
+    role: (roles: readonly string[]) => `You need the role ${roles.join(' or ')}.`,
+    ask: (names: readonly string[]) => `Ask ${names.join(', ')} or an administrator of the tenant.`,
+    askManagers: 'Ask a user with MANAGE on it, or an administrator of the tenant.',
+    askAdmins: 'Ask an administrator of the tenant.',
+    askPlatform: 'Ask an administrator of the platform.',
+    unsaved: 'There are changes. Save them first.',
+    unchanged: 'Nothing has been changed.',
+    noServer: 'Choose an SQL server first.',
   },
   refusal: {
     title: 'Why can’t I?',

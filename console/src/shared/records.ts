@@ -1,12 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { NotFound, Unauthenticated } from 'managed-spark/core';
-import {
-  getUserInfo,
-  getWorkspace,
-  getWorkspaceUserPermission,
-  listClusters,
-  listWorkspaces,
-} from 'managed-spark/operations';
+import { getUserInfo, getWorkspace, listClusters, listWorkspaces } from 'managed-spark/operations';
 import type { ClusterRead, UserInfo } from 'managed-spark/types';
 import { api } from '../api/client';
 
@@ -38,12 +32,6 @@ export const sessionQuery = queryOptions({
   },
   staleTime: FRESH_MS,
 });
-
-/** Returns what the signed-in user may do in a workspace, and why. */
-export async function readOwnPermission(workspaceId: number, signal: AbortSignal) {
-  const { user_id } = await api.call(getUserInfo, { signal });
-  return api.call(getWorkspaceUserPermission, { path: { workspace_id: workspaceId, user_id }, signal });
-}
 
 /** The workspaces that the user may see: the enabled ones, the disabled ones, or all. */
 export const workspacesQuery = (which: 'enabled' | 'disabled' | 'all') =>

@@ -1,22 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import type { ApiError } from 'managed-spark/core';
-import { getMyRoles, listWorkspaceUsersAccess } from 'managed-spark/operations';
-import type { PermissionWithUsers, UserRoles, WorkspaceUserPermissionRead } from 'managed-spark/types';
+import type { UserRoles, WorkspaceUserPermissionRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
-import { api } from '../api/client';
 import { commonTexts } from './common-texts';
 import { CopyButton } from './copy-button';
-import { readOwnPermission, sessionQuery } from './records';
+import { sessionQuery } from './records';
+import { allRoles, managersQuery, ownPermissionQuery, ownRolesQuery } from './rights/rights-api';
 import { idParam } from './search-params';
 import styles from './refusal.module.css';
 
 const texts = commonTexts.refusal;
 
-/** The permission whose holders grant permissions on a workspace. */
-const MANAGE = 'MANAGE';
 const MAX_NAMES = 5;
-const MAX_MANAGERS = 100;
 
 /** Says what a refused request needs, what the user holds and through what, and who can grant it. */
 export function Refusal({ error }: { error: ApiError }): ReactNode {
@@ -35,24 +31,9 @@ interface WorkspaceRefusalProps {
 
 function WorkspaceRefusal({ error, needed, held }: WorkspaceRefusalProps): ReactNode {
   const workspaceId = useShownWorkspace();
-  const { data: own } = useQuery({
-    queryKey: ['refusal', 'own', workspaceId],
-    queryFn: ({ signal }) => readOwnPermission(workspaceId ?? 0, signal),
-    enabled: held !== null && workspaceId !== undefined,
-  });
-  const { data: managers = [] } = useQuery({
-    queryKey: ['refusal', 'managers', workspaceId],
-    queryFn: async ({ signal }) => {
-      const query = { limit: MAX_MANAGERS };
-      const page = await api.call(listWorkspaceUsersAccess, {
-        path: { workspace_id: workspaceId ?? 0 },
-        query,
-        signal,
-      });
-      return namesOf([page.data.permission].flat());
-    },
-    enabled: held !== null && workspaceId !== undefined,
-  });
+  const enabled = held !== null && workspaceId !== undefined;
+  const { data: own } = useQuery({ ...ownPermissionQuery(workspaceId ?? 0), enabled });
+  const { data: managers = [] } = useQuery({ ...managersQuery(workspaceId ?? 0), enabled });
   const wanted = texts.permission(needed, own?.workspace.name ?? texts.thisWorkspace);
   return (
     <Facts error={error} wanted={wanted} grants={managers.length > 0 ? <Names names={managers} /> : texts.managers}>
@@ -62,10 +43,7 @@ function WorkspaceRefusal({ error, needed, held }: WorkspaceRefusalProps): React
 }
 
 function RoleRefusal({ error, roles }: { error: ApiError; roles: readonly string[] }): ReactNode {
-  const { data: own } = useQuery({
-    queryKey: ['refusal', 'roles'],
-    queryFn: ({ signal }) => api.call(getMyRoles, { signal }),
-  });
+  const { data: own } = useQuery(ownRolesQuery);
   const isForTenant = roles.some((role) => !role.startsWith('PLATFORM'));
   return (
     <Facts error={error} wanted={texts.oneOf(roles)} grants={isForTenant ? texts.admins : texts.platform}>
@@ -114,11 +92,6 @@ function useShownWorkspace(): number | undefined {
   return idParam(params['workspaceId'] ?? search['workspace']);
 }
 
-function namesOf(permissions: readonly PermissionWithUsers[]): string[] {
-  const managers = permissions.find(({ name }) => name === MANAGE)?.users ?? [];
-  return managers.map(({ username }) => username);
-}
-
 function originOf({ effective_permission, user_permission, group_permission }: WorkspaceUserPermissionRead): string {
   const isEffective = (name: string) => name === effective_permission.name;
   if (user_permission && isEffective(user_permission.permission.name)) return texts.direct;
@@ -126,7 +99,7 @@ function originOf({ effective_permission, user_permission, group_permission }: W
   return groups.length === 0 ? '' : texts.through(groups.map(({ group_name: name }) => name));
 }
 
-function rolesText({ user_roles: direct, group_roles: through }: UserRoles): string {
-  const roles = [...new Set([...direct, ...through])];
+function rolesText(own: UserRoles): string {
+  const roles = allRoles(own);
   return roles.length === 0 ? texts.noRole : roles.join(', ');
 }

@@ -118,6 +118,16 @@ export const texts = {
       'Running jobs end, and the machines are removed with their disks and all that is on them. The description of the cluster, its history and the logs of its runs stay, and it can be set up again.',
     destroyConfirm: 'Destroy the cluster',
     restore: 'Set up again',
+    forbidden: (state: string, action: 'start' | 'stop' | 'destroy' | 'restore', states: readonly string[]) => {
+      const done = { start: 'started', stop: 'stopped', destroy: 'destroyed', restore: 'set up again' }[action];
+      return `The cluster is ${state}. It can be ${done} when it is ${states.join(' or ')}.`;
+    },
+    failed: {
+      start: 'The cluster is in ERROR. Destroy it, and set it up again, then it can be started.',
+      stop: 'The cluster is in ERROR. Destroy it to remove its machines.',
+      destroy: null,
+      restore: 'The cluster is in ERROR. Destroy it first.',
+    },
     restoreTitle: (name: string) => `Set up ${name} again?`,
     restoreHint:
       'The cluster becomes STOPPED, without machines, and can be started. Everything that it is made of must still exist and fit together.',
@@ -165,6 +175,8 @@ export const texts = {
     stopHint:
       'Spark ends the application; what it has written so far stays. A run that does not end in time is killed.',
     stopConfirm: 'Stop the run',
+    ended: (state: string) => `The run has ended: it is ${state}.`,
+    ending: (state: string) => `The run is being ended: it is ${state}.`,
     keep: 'Keep it running',
     timeline: 'Where the time went',
     phases: {

@@ -144,6 +144,7 @@ export const workspaceTexts = {
     disable: 'Disable',
     enable: 'Enable',
     disabled: 'Disabled',
+    whyDisabled: 'The job is disabled. Enable it first.',
     tabs: { settings: 'Settings', history: 'Runs and changes' },
     changed: 'What it ran with differs from the run before:',
     first: 'The first run that is known',

@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WorkspacePermissionName } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
 import { accessTexts as texts } from '../../shared/access-texts';
+import { ActionButton } from '../../shared/action-button';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { commonTexts } from '../../shared/common-texts';
 import { type Column, DataTable } from '../../shared/data-table';
@@ -14,6 +15,8 @@ import { Page } from '../../shared/page';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
+import { PERMISSIONS } from '../../shared/rights/rights';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { type Holder, holdersQuery, permissionsQuery } from './access-api';
 import { type AccessSearch, HOLDERS, type Holders, readAccessSearch } from './access-search';
@@ -21,7 +24,6 @@ import list from '../../shared/list-screen.module.css';
 import styles from './access-screen.module.css';
 import { GrantDialog } from './grant-dialog';
 import { HolderDrawer } from './holder-drawer';
-import { PERMISSIONS } from './permissions';
 
 /** Shows who may do what in a workspace: its users and groups, and the permissions on it. */
 export function AccessScreen(): ReactNode {
@@ -65,6 +67,7 @@ function Matrix({ workspaceId, name, search }: MatrixProps): ReactNode {
   const [isGranting, granting] = useDisclosure(false);
   const { data: page, error, refetch } = useQuery(holdersQuery(workspaceId, search));
   const of: Holders = search.of ?? 'users';
+  const why = useMay(['assignWorkspaceUserPermission', 'assignWorkspaceGroupPermission'], workspaceId);
   const change = (part: Partial<AccessSearch>, isNewView = false) =>
     void navigate({ search: (before) => readAccessSearch({ ...before, ...part }), replace: !isNewView });
   const columns = useMemo(
@@ -77,9 +80,9 @@ function Matrix({ workspaceId, name, search }: MatrixProps): ReactNode {
       title={texts.title}
       subtitle={texts.subtitle}
       actions={
-        <Button leftSection={<Icon name="plus" size={14} />} onClick={granting.open}>
+        <ActionButton why={why} leftSection={<Icon name="plus" size={14} />} onClick={granting.open}>
           {texts.grant}
-        </Button>
+        </ActionButton>
       }
       fill
     >
@@ -100,7 +103,11 @@ function Matrix({ workspaceId, name, search }: MatrixProps): ReactNode {
           title={isFiltered ? texts.filtered : texts.empty[of]}
           hint={isFiltered ? texts.filteredHint : texts.emptyHint}
         >
-          {!isFiltered && <Button onClick={granting.open}>{texts.grant}</Button>}
+          {!isFiltered && (
+            <ActionButton why={why} onClick={granting.open}>
+              {texts.grant}
+            </ActionButton>
+          )}
         </EmptyState>
       )}
       <footer className={styles['footer']}>

@@ -1,15 +1,21 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { accessTexts as texts } from '../../shared/access-texts';
 import { Confirm } from '../../shared/confirm';
 import { DetailDrawer } from '../../shared/detail-drawer';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { RelativeTime, useNow } from '../../shared/time';
 import { grant, type Grant, type HolderKey, permissionsQuery, revoke, type Rights, rightsQuery } from './access-api';
 import list from '../../shared/list-screen.module.css';
 import styles from './access-screen.module.css';
+
+const OPERATIONS = {
+  give: ['assignWorkspaceUserPermission', 'assignWorkspaceGroupPermission'],
+  revoke: ['revokeWorkspaceUserPermission', 'revokeWorkspaceGroupPermission'],
+} as const;
 
 interface HolderDrawerProps {
   holderKey: HolderKey;
@@ -79,6 +85,9 @@ function Change({ rights, holderKey }: { rights: Rights; holderKey: HolderKey })
   const queries = useQueryClient();
   const { data: permissions = [] } = useQuery(permissionsQuery);
   const direct = rights.grants.find(({ group }) => group === null);
+  const hint = useId();
+  const whyNotGive = useMay(OPERATIONS.give, holderKey.workspaceId);
+  const whyNotRevoke = useMay(OPERATIONS.revoke, holderKey.workspaceId);
   const reread = () =>
     Promise.all([
       queries.invalidateQueries({ queryKey: ['access', holderKey.workspaceId] }),
@@ -93,16 +102,20 @@ function Change({ rights, holderKey }: { rights: Rights; holderKey: HolderKey })
         fullWidth
         w="100%"
         aria-label={texts.change}
-        disabled={give.isPending}
+        disabled={give.isPending || whyNotGive !== null}
+        aria-describedby={hint}
         data={permissions.map(({ permission_id: id, name: label }) => ({ value: String(id), label }))}
         value={direct ? String(direct.permissionId) : ''}
         onChange={(value) => give.mutate(Number(value))}
       />
-      <span className={styles['note']}>{texts.changeHint}</span>
+      <span id={hint} className={styles['note']}>
+        {whyNotGive ?? texts.changeHint}
+      </span>
       {give.isError && <ProblemPanel error={give.error} />}
       {direct && (
         <Confirm
           action={texts.revoke}
+          why={whyNotRevoke}
           question={texts.revokeTitle(rights.name)}
           consequence={texts.revokeHint}
           run={async () => {

@@ -1,9 +1,10 @@
-import { Button, Select } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { GroupRead } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { adminTexts } from '../../shared/admin-texts';
 import { Confirm } from '../../shared/confirm';
 import { DetailDrawer } from '../../shared/detail-drawer';
@@ -108,9 +109,13 @@ function AddMember({ groupId }: { groupId: number }): ReactNode {
         searchValue={text}
         onSearchChange={setText}
       />
-      <Button disabled={chosen === null} loading={add.isPending} onClick={() => add.mutate(Number(chosen))}>
+      <ActionButton
+        why={chosen === null ? texts.noneChosen : null}
+        loading={add.isPending}
+        onClick={() => add.mutate(Number(chosen))}
+      >
         {texts.add}
-      </Button>
+      </ActionButton>
       {add.isError && <ProblemPanel error={add.error} />}
     </section>
   );

@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { GroupRead } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { adminTexts } from '../../shared/admin-texts';
 import { commonTexts } from '../../shared/common-texts';
 import { type Column, DataTable } from '../../shared/data-table';
@@ -11,6 +11,7 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
@@ -28,6 +29,7 @@ export function GroupsScreen(): ReactNode {
   const navigate = useNavigate({ from: '/admin/groups' });
   const now = useNow(30_000);
   const [isCreating, creating] = useDisclosure(false);
+  const why = useMay('createGroup');
   const { data: page, error, refetch } = useQuery(groupsQuery(search));
   const change = (part: Partial<AdminSearch>, isNewView = false) =>
     void navigate({ search: (before) => readAdminSearch({ ...before, ...part }), replace: !isNewView });
@@ -39,9 +41,9 @@ export function GroupsScreen(): ReactNode {
     <AdminPage
       section="groups"
       actions={
-        <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+        <ActionButton why={why} leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
           {texts.create}
-        </Button>
+        </ActionButton>
       }
     >
       <div className={list['filters']} role="search">

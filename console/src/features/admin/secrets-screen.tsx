@@ -1,8 +1,9 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { adminTexts } from '../../shared/admin-texts';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { commonTexts } from '../../shared/common-texts';
@@ -13,6 +14,8 @@ import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
+import type { Reason } from '../../shared/rights/rights';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { RelativeTime, useNow } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
@@ -23,6 +26,13 @@ import { SecretDialog } from './secret-dialog';
 import { dropSecret, type Secret, type SecretPlace, secretsQuery } from './secrets-api';
 
 const texts = adminTexts.secrets;
+
+/** The operations by which the secrets of each place are changed. */
+const OPERATIONS = {
+  user: ['createUserSecret', 'updateUserSecret', 'deleteUserSecret'],
+  workspace: ['createWorkspaceSecret', 'updateWorkspaceSecret', 'deleteWorkspaceSecret'],
+  tenant: ['createTenantSecret', 'updateTenantSecret', 'deleteTenantSecret'],
+} as const;
 
 /** Names of secrets; their values are written here and never read. */
 export function SecretsScreen(): ReactNode {
@@ -35,20 +45,25 @@ export function SecretsScreen(): ReactNode {
     [search.scope, search.workspace],
   );
   const isPlace = place.scope !== 'workspace' || place.workspaceId !== undefined;
+  const why = useMay(OPERATIONS[place.scope], place.workspaceId);
   const change = (part: Partial<AdminSearch>) =>
     void navigate({ search: (before) => readAdminSearch({ ...before, ...part }), replace: true });
   return (
     <AdminPage
       section="secrets"
       actions={
-        <Button leftSection={<Icon name="plus" size={14} />} disabled={!isPlace} onClick={creating.open}>
+        <ActionButton
+          why={isPlace ? why : texts.noWorkspace}
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={creating.open}
+        >
           {texts.create}
-        </Button>
+        </ActionButton>
       }
     >
       <Filters search={search} change={change} />
       {isPlace ? (
-        <SecretList place={place} search={search} change={change} onRotate={setRotated} />
+        <SecretList place={place} search={search} why={why} change={change} onRotate={setRotated} />
       ) : (
         <EmptyState icon="key" title={texts.noWorkspace} hint={texts.noWorkspaceHint} />
       )}
@@ -61,21 +76,28 @@ export function SecretsScreen(): ReactNode {
 interface ListProps {
   place: SecretPlace;
   search: AdminSearch;
+  /** Says why the user may not change secrets here; null if they may. */
+  why: Reason;
   change: (part: Partial<AdminSearch>) => void;
   onRotate: (secret: Secret) => void;
 }
 
-function SecretList({ place, search, change, onRotate }: ListProps): ReactNode {
+function SecretList({ place, search, why, change, onRotate }: ListProps): ReactNode {
   const queries = useQueryClient();
   const now = useNow(30_000);
   const { data: page, error, refetch } = useQuery(secretsQuery(place, search));
   const columns = useMemo(
     () =>
-      columnsAt(now, onRotate, async ({ id }) => {
-        await dropSecret(place, id);
-        await queries.invalidateQueries({ queryKey: ['secrets'] });
+      columnsAt({
+        now,
+        why,
+        rotate: onRotate,
+        drop: async ({ id }) => {
+          await dropSecret(place, id);
+          await queries.invalidateQueries({ queryKey: ['secrets'] });
+        },
       }),
-    [now, onRotate, place, queries],
+    [now, why, onRotate, place, queries],
   );
   return (
     <>
@@ -125,11 +147,14 @@ function Filters({ search, change }: Pick<ListProps, 'search' | 'change'>): Reac
   );
 }
 
-function columnsAt(
-  now: number,
-  rotate: (secret: Secret) => void,
-  drop: (secret: Secret) => Promise<void>,
-): Column<Secret>[] {
+interface ColumnContext {
+  now: number;
+  why: Reason;
+  rotate: (secret: Secret) => void;
+  drop: (secret: Secret) => Promise<void>;
+}
+
+function columnsAt({ now, why, rotate, drop }: ColumnContext): Column<Secret>[] {
   return [
     {
       id: 'name',
@@ -169,11 +194,17 @@ function columnsAt(
       align: 'end',
       cell: (secret) => (
         <>
-          <Button variant="default" aria-label={`${texts.rotate} ${secret.name}`} onClick={() => rotate(secret)}>
+          <ActionButton
+            why={why}
+            variant="default"
+            aria-label={`${texts.rotate} ${secret.name}`}
+            onClick={() => rotate(secret)}
+          >
             {texts.rotate}
-          </Button>{' '}
+          </ActionButton>{' '}
           <Confirm
             action={texts.delete}
+            why={why}
             label={`${texts.delete} ${secret.name}`}
             question={texts.deleteTitle(secret.name)}
             consequence={texts.deleteHint}

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { TokenRead } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { adminTexts } from '../../shared/admin-texts';
 import { commonTexts } from '../../shared/common-texts';
 import { Confirm } from '../../shared/confirm';
@@ -14,6 +15,7 @@ import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
+import { useMay } from '../../shared/rights/use-may';
 import { dateOf, exactTime, RelativeTime, useNow } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
@@ -30,6 +32,7 @@ export function TokensScreen(): ReactNode {
   const queries = useQueryClient();
   const now = useNow(30_000);
   const [isCreating, creating] = useDisclosure(false);
+  const why = useMay('createToken');
   const { data: page, error, refetch } = useQuery(tokensQuery(pageNumber));
   const columns = useMemo(
     () =>
@@ -40,9 +43,9 @@ export function TokensScreen(): ReactNode {
     [now, queries],
   );
   const create = (
-    <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+    <ActionButton why={why} leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
       {texts.create}
-    </Button>
+    </ActionButton>
   );
   return (
     <AdminPage section="tokens" actions={create}>

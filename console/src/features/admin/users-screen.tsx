@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { UserRead } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { adminTexts } from '../../shared/admin-texts';
 import { commonTexts } from '../../shared/common-texts';
 import { type Column, DataTable } from '../../shared/data-table';
@@ -11,6 +12,7 @@ import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Pager } from '../../shared/pager';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { dateOf, RelativeTime, useNow } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
@@ -29,6 +31,7 @@ export function UsersScreen(): ReactNode {
   const navigate = useNavigate({ from: '/admin/users' });
   const now = useNow(30_000);
   const [isCreating, creating] = useDisclosure(false);
+  const why = useMay('createUser');
   const { data: page, error, refetch } = useQuery(usersQuery(search));
   const change = (part: Partial<AdminSearch>, isNewView = false) =>
     void navigate({ search: (before) => readAdminSearch({ ...before, ...part }), replace: !isNewView });
@@ -41,9 +44,9 @@ export function UsersScreen(): ReactNode {
     <AdminPage
       section="users"
       actions={
-        <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+        <ActionButton why={why} leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
           {texts.create}
-        </Button>
+        </ActionButton>
       }
     >
       <Filters search={search} change={change} />

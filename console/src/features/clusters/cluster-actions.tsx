@@ -3,25 +3,29 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ClusterRead } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
+import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import { clusterQuery, destroy, restore, start, stop } from './clusters-api';
+import { mainActionOf, reasonOf } from './cluster-states';
 
 const t = texts.cluster;
 
-/** The states in which a cluster can be destroyed. */
-const DESTROYABLE = ['RUNNING', 'STOPPED', 'ERROR'];
-
 type Asked = 'stop' | 'destroy' | 'restore';
 
-/** Everything that can be done with a cluster in its present state. */
+const OPERATIONS = { start: 'startCluster', stop: 'stopCluster', restore: 'enableCluster' } as const;
+
+/** Everything that can be done with a cluster. What its state or the rights of the user forbid says so. */
 export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode {
   const { cluster_id: clusterId, cluster_status: status } = cluster;
   const queries = useQueryClient();
   const [asked, setAsked] = useState<Asked | null>(null);
   const showChange = () => queries.invalidateQueries({ queryKey: clusterQuery(clusterId).queryKey });
+  const edited = useMay('updateCluster');
+  const destroyed = useMay('destroyCluster') ?? reasonOf('destroy', status);
   const starting = useMutation({ mutationFn: () => start(clusterId), onSuccess: showChange });
   return (
     <>
@@ -39,36 +43,60 @@ export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode
       >
         {t.costs}
       </Button>
-      <Button
+      <ActionButton
+        why={edited}
         variant="default"
         renderRoot={(props) => <Link to="/clusters/$clusterId/edit" params={{ clusterId }} {...props} />}
       >
         {t.edit}
-      </Button>
-      {DESTROYABLE.includes(status) && (
-        <Button variant="default" onClick={() => setAsked('destroy')}>
-          {t.destroy}
-        </Button>
-      )}
-      {status === 'DESTROYED' && <Button onClick={() => setAsked('restore')}>{t.restore}</Button>}
-      {status === 'STOPPED' && (
-        <Button
-          leftSection={<Icon name="play" size={14} />}
-          loading={starting.isPending}
-          onClick={() => starting.mutate()}
-        >
-          {t.start}
-        </Button>
-      )}
-      {status === 'RUNNING' && (
-        <Button variant="default" leftSection={<Icon name="stop" size={14} />} onClick={() => setAsked('stop')}>
-          {t.stop}
-        </Button>
-      )}
+      </ActionButton>
+      <ActionButton why={destroyed} variant="default" onClick={() => setAsked('destroy')}>
+        {t.destroy}
+      </ActionButton>
+      <MainAction status={status} isStarting={starting.isPending} onStart={() => starting.mutate()} ask={setAsked} />
       {starting.isError && <ProblemPanel error={starting.error} />}
       {asked && <Asking asked={asked} cluster={cluster} onDone={showChange} onClose={() => setAsked(null)} />}
     </>
   );
+}
+
+interface MainActionProps {
+  status: string;
+  isStarting: boolean;
+  onStart: () => void;
+  ask: (asked: Asked) => void;
+}
+
+/** Starts, stops or sets up the cluster: what comes next in its life. */
+function MainAction({ status, isStarting, onStart, ask }: MainActionProps): ReactNode {
+  const action = mainActionOf(status);
+  const unable = useMay(OPERATIONS[action]);
+  const why = unable ?? reasonOf(action, status);
+  switch (action) {
+    case 'restore':
+      return (
+        <ActionButton why={why} onClick={() => ask('restore')}>
+          {t.restore}
+        </ActionButton>
+      );
+    case 'start':
+      return (
+        <ActionButton why={why} leftSection={<Icon name="play" size={14} />} loading={isStarting} onClick={onStart}>
+          {t.start}
+        </ActionButton>
+      );
+    case 'stop':
+      return (
+        <ActionButton
+          why={why}
+          variant="default"
+          leftSection={<Icon name="stop" size={14} />}
+          onClick={() => ask('stop')}
+        >
+          {t.stop}
+        </ActionButton>
+      );
+  }
 }
 
 interface AskingProps {

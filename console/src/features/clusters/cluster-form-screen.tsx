@@ -4,12 +4,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { CheckCluster, ClusterCheck, ClusterFault, ClusterRead, CreateCluster } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { clusterTexts as t } from '../../shared/cluster-texts';
+import { commonTexts } from '../../shared/common-texts';
 import { EmptyState } from '../../shared/empty-state';
 import { faultsOfError } from '../../shared/field-faults';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import {
   changedPaths,
@@ -84,6 +87,7 @@ function Trail({ cluster }: { cluster?: ClusterRead }): ReactNode {
 function NewCluster({ records }: { records: Records }): ReactNode {
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const why = useMay(['createCluster', 'startCluster']);
   const [given, setGiven] = useState<Values>(() => ({
     ...newValues(records.types[0]?.name ?? 'PLATFORM'),
     cloud_env_id: String(records.environments[0]?.cloud_env_id ?? ''),
@@ -121,12 +125,17 @@ function NewCluster({ records }: { records: Records }): ReactNode {
       trail={<Trail />}
       actions={
         <>
-          <Button variant="default" loading={create.isPending} onClick={() => submit(false)}>
+          <ActionButton why={why} variant="default" loading={create.isPending} onClick={() => submit(false)}>
             {t.create}
-          </Button>
-          <Button leftSection={<Icon name="play" size={14} />} loading={create.isPending} onClick={() => submit(true)}>
+          </ActionButton>
+          <ActionButton
+            why={why}
+            leftSection={<Icon name="play" size={14} />}
+            loading={create.isPending}
+            onClick={() => submit(true)}
+          >
             {t.createAndStart}
-          </Button>
+          </ActionButton>
         </>
       }
     >
@@ -151,6 +160,8 @@ function EditCluster({ cluster, records }: { cluster: ClusterRead; records: Reco
   const changed = changedPaths(saved, values);
   const body = useMemo(() => changesBody(values, changedPaths(saved, values)), [values, saved]);
   const check = useCheck(useMemo(() => ({ cluster_id: clusterId, ...body }), [clusterId, body]));
+  const unable = useMay('updateCluster');
+  const why = unable ?? (changed.length === 0 ? commonTexts.reasons.unchanged : null);
   const leave = () => navigate({ to: '/clusters/$clusterId', params: { clusterId } });
   const save = useMutation({
     mutationFn: async () => {
@@ -168,9 +179,9 @@ function EditCluster({ cluster, records }: { cluster: ClusterRead; records: Reco
           <Button variant="default" onClick={() => void leave()}>
             {t.cancel}
           </Button>
-          <Button loading={save.isPending} disabled={changed.length === 0} onClick={() => save.mutate()}>
+          <ActionButton why={why} loading={save.isPending} onClick={() => save.mutate()}>
             {t.save}
-          </Button>
+          </ActionButton>
         </>
       }
     >

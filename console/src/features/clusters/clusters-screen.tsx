@@ -3,12 +3,14 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ClusterRead } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import styles from '../../shared/list-screen.module.css';
 import { MultiFilter } from '../../shared/multi-filter';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { number, texts } from '../../shared/texts';
@@ -51,7 +53,12 @@ export function ClustersScreen(): ReactNode {
 }
 
 function NewCluster(): ReactNode {
-  return <Button renderRoot={(props) => <Link to="/clusters/new" {...props} />}>{texts.clusters.create}</Button>;
+  const why = useMay('createCluster');
+  return (
+    <ActionButton why={why} renderRoot={(props) => <Link to="/clusters/new" {...props} />}>
+      {texts.clusters.create}
+    </ActionButton>
+  );
 }
 
 function NoClusters({ isFiltered }: { isFiltered: boolean }): ReactNode {

@@ -2,6 +2,8 @@ import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { BrowseTableDetails } from 'managed-spark/types';
 import { type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { ActionButton } from '../../shared/action-button';
+import { commonTexts } from '../../shared/common-texts';
 import { CopyButton } from '../../shared/copy-button';
 import { type Column, DataTable } from '../../shared/data-table';
 import { dataTexts as t } from '../../shared/data-texts';
@@ -11,6 +13,7 @@ import { Icon } from '../../shared/icons';
 import list from '../../shared/list-screen.module.css';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { usableClustersQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { ServerChoice, ServerState } from '../../shared/sql/server-choice';
 import { type SessionStore, SqlRunner } from '../../shared/sql/sql-runner';
@@ -198,6 +201,7 @@ interface PreviewProps extends Omit<TablePanelProps, 'tab'> {
 function Preview({ of, fullName, server, onChange }: PreviewProps): ReactNode {
   const { workspaceId, metastoreId } = of;
   const { data: clusters } = useQuery(usableClustersQuery);
+  const unable = useMay('thriftSql', workspaceId);
   const [runner] = useState(() => new SqlRunner(SESSIONS));
   const { isRunning, executions, rowsVersion } = useSyncExternalStore(runner.subscribe, runner.state);
   useEffect(() => () => runner.dispose(), [runner]);
@@ -224,9 +228,13 @@ function Preview({ of, fullName, server, onChange }: PreviewProps): ReactNode {
             {sqlTexts.cancel}
           </Button>
         ) : (
-          <Button leftSection={<Icon name="play" size={14} />} disabled={server === undefined} onClick={show}>
+          <ActionButton
+            why={unable ?? (server === undefined ? commonTexts.reasons.noServer : null)}
+            leftSection={<Icon name="play" size={14} />}
+            onClick={show}
+          >
             {t.preview}
-          </Button>
+          </ActionButton>
         )}
         <ServerState workspaceId={workspaceId} selected={server} onChange={(chosen) => onChange({ server: chosen })} />
       </div>

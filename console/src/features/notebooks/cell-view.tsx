@@ -1,8 +1,10 @@
-import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { Loader } from '@mantine/core';
 import type { NotebookType } from 'managed-spark/types';
 import { lazy, memo, type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { IconAction } from '../../shared/action-button';
 import { Icon, type IconName } from '../../shared/icons';
 import { notebookTexts as t } from '../../shared/notebook-texts';
+import type { Reason } from '../../shared/rights/rights';
 import { durationText, useNow } from '../../shared/time';
 import type { Cell } from './cells';
 import type { TheirChange } from './merge-cells';
@@ -29,7 +31,8 @@ interface CellViewProps {
   focus: Focus;
   theirs: TheirChange['what'] | null;
   canEdit: boolean;
-  canRun: boolean;
+  /** Says why the user may not run it; null if they may. */
+  whyNotRun: Reason;
   actions: NotebookActions;
 }
 
@@ -71,23 +74,20 @@ export const CellView = memo(function CellView(props: CellViewProps): ReactNode 
 });
 
 /** The button that runs the cell, with the number and the time of its execution. */
-function Margin({ cell, execution = NOT_EXECUTED, canRun, actions }: CellViewProps): ReactNode {
+function Margin({ cell, execution = NOT_EXECUTED, whyNotRun, actions }: CellViewProps): ReactNode {
   if (cell.type !== 'code') return <div className={styles['margin']} />;
   const { state, count } = execution;
   return (
     <div className={styles['margin']}>
       {state === 'idle' ? (
-        <Tooltip label={t.runHint} openDelay={600}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t.run}
-            disabled={!canRun}
-            onClick={() => actions.run(cell, 'stay')}
-          >
-            <Icon name="play" size={15} />
-          </ActionIcon>
-        </Tooltip>
+        <IconAction
+          why={whyNotRun}
+          icon="play"
+          iconSize={15}
+          label={t.run}
+          hint={t.runHint}
+          onClick={() => actions.run(cell, 'stay')}
+        />
       ) : (
         <span className={styles['busy']} role="img" aria-label={state === 'queued' ? t.queued : t.running}>
           {state === 'queued' ? <Icon name="waiting" size={15} /> : <Loader size={14} />}
@@ -175,9 +175,9 @@ function useNear(): [boolean, (element: HTMLElement | null) => void] {
 
 function Tools({ cell, position, of, actions }: CellViewProps): ReactNode {
   const { id, type } = cell;
-  const tools: { icon: IconName; label: string; isDisabled?: boolean; act: () => void }[] = [
-    { icon: 'arrowUp', label: t.up, isDisabled: position === 1, act: () => actions.move(id, -1) },
-    { icon: 'arrowDown', label: t.down, isDisabled: position === of, act: () => actions.move(id, 1) },
+  const tools: { icon: IconName; label: string; why?: Reason; act: () => void }[] = [
+    { icon: 'arrowUp', label: t.up, why: position === 1 ? t.whyFirst : null, act: () => actions.move(id, -1) },
+    { icon: 'arrowDown', label: t.down, why: position === of ? t.whyLast : null, act: () => actions.move(id, 1) },
     type === 'code'
       ? { icon: 'book', label: t.toText, act: () => actions.edit(id, { type: 'markdown' }) }
       : { icon: 'file', label: t.toCode, act: () => actions.edit(id, { type: 'code' }) },
@@ -185,12 +185,8 @@ function Tools({ cell, position, of, actions }: CellViewProps): ReactNode {
   ];
   return (
     <div className={styles['tools']} role="toolbar" aria-label={t.cellTools}>
-      {tools.map(({ icon, label, isDisabled = false, act }) => (
-        <Tooltip key={label} label={label} openDelay={600}>
-          <ActionIcon variant="subtle" color="gray" aria-label={label} disabled={isDisabled} onClick={act}>
-            <Icon name={icon} size={14} />
-          </ActionIcon>
-        </Tooltip>
+      {tools.map(({ icon, label, why = null, act }) => (
+        <IconAction key={label} why={why} icon={icon} iconSize={14} label={label} onClick={act} />
       ))}
     </div>
   );

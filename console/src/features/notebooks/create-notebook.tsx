@@ -3,10 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { NotebookType } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
+import { firstChoice, useClusterChoices } from '../../shared/cluster-choices';
 import { ClusterSelect } from '../../shared/cluster-select';
 import { notebookTexts as t } from '../../shared/notebook-texts';
 import { Question } from '../../shared/question';
-import { usableClustersQuery, workspacesQuery } from '../../shared/records';
+import { workspacesQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { makeNotebook } from './notebooks-list-api';
 
 interface CreateNotebookProps {
@@ -25,11 +27,15 @@ export function CreateNotebook({ workspaceId, imported, onClose }: CreateNoteboo
   const navigate = useNavigate();
   const queries = useQueryClient();
   const { data: workspaces = [] } = useQuery(workspacesQuery('enabled'));
-  const { data: clusters = [] } = useQuery(usableClustersQuery);
   const [name, setName] = useState(() => (imported ? nameOf(imported.file.name) : ''));
   const [language, setLanguage] = useState<NotebookType>(imported?.language ?? 'python3');
   const [workspace, setWorkspace] = useChoice(workspaceId, workspaces[0]?.workspace_id);
-  const [cluster, setCluster] = useChoice(undefined, clusters[0]?.cluster_id);
+  const { clusters = [] } = useClusterChoices(workspace === null ? undefined : Number(workspace));
+  const [picked, setPicked] = useState<string | null>(null);
+  // Another workspace may not use the cluster that was picked.
+  const isPickable = clusters.some(({ cluster_id: id, why: reserved }) => String(id) === picked && reserved === null);
+  const cluster = isPickable ? picked : firstChoice(clusters);
+  const why = useMay('createNotebookConf', workspace === null ? undefined : Number(workspace));
   const act = async () => {
     const place = { workspaceId: Number(workspace), clusterId: Number(cluster) };
     const id = await makeNotebook({ ...place, name, language, file: imported?.file ?? null });
@@ -44,6 +50,7 @@ export function CreateNotebook({ workspaceId, imported, onClose }: CreateNoteboo
       title={imported ? t.import : t.create}
       confirm={imported ? t.import : t.create}
       isReady={NAME.test(name) && workspace !== null && cluster !== null}
+      why={why}
       act={act}
       onClose={onClose}
     >
@@ -70,7 +77,7 @@ export function CreateNotebook({ workspaceId, imported, onClose }: CreateNoteboo
         value={workspace}
         onChange={setWorkspace}
       />
-      <ClusterSelect clusters={clusters} hint={t.clusterHint} value={cluster} onChange={setCluster} />
+      <ClusterSelect clusters={clusters} hint={t.clusterHint} value={cluster} onChange={setPicked} />
     </Question>
   );
 }

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate, useParams } from '@tanstack/react-router';
 import type { NotebookConfRead, NotebookRead } from 'managed-spark/types';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { ActionButton, ActionItem } from '../../shared/action-button';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { notebookTexts as t } from '../../shared/notebook-texts';
@@ -10,6 +11,9 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
 import { workspaceQuery } from '../../shared/records';
+import type { Reason } from '../../shared/rights/rights';
+import { heldQuery } from '../../shared/rights/rights-api';
+import { useMay } from '../../shared/rights/use-may';
 import { CellView } from './cell-view';
 import { KernelBadge, kernelLook, type KernelLook } from './kernel-badge';
 import { KernelSession } from './kernel-session';
@@ -25,8 +29,6 @@ import {
   logUrl,
   type NotebookKey,
   notebookQuery,
-  type Permission,
-  permissionQuery,
   removeNotebook,
   startInstance,
 } from './notebooks-api';
@@ -34,10 +36,19 @@ import { KernelNotice, TheirsNotice } from './notices';
 import { useStore } from './store';
 import styles from './notebook-screen.module.css';
 
+/** The operations of users who do not change the notebook. */
+const RUN_OPERATIONS = [
+  'createNotebook',
+  'interruptKernel',
+  'restartKernel',
+  'killNotebook',
+  'updateNotebookCells',
+] as const;
+
 export function NotebookScreen(): ReactNode {
   const key = useParams({ from: '/notebooks/$workspaceId/$notebookConfId' });
   const { data: notebook, error, refetch } = useQuery(notebookQuery(key));
-  const { data: permission, error: unknown } = useQuery(permissionQuery(key.workspaceId));
+  const { isPending, error: unknown } = useQuery(heldQuery(key.workspaceId));
   const problem = error ?? unknown;
   if (problem) {
     return (
@@ -46,22 +57,23 @@ export function NotebookScreen(): ReactNode {
       </Page>
     );
   }
-  if (!notebook || !permission) return null;
-  return <Notebook key={key.notebookConfId} of={key} notebook={notebook} permission={permission} />;
+  if (!notebook || isPending) return null;
+  return <Notebook key={key.notebookConfId} of={key} notebook={notebook} />;
 }
 
 interface NotebookProps {
   of: NotebookKey;
   notebook: NotebookConfRead;
-  permission: Permission;
 }
 
-function Notebook({ of: key, notebook, permission }: NotebookProps): ReactNode {
+function Notebook({ of: key, notebook }: NotebookProps): ReactNode {
   const [focused, setFocused] = useState<Focused | null>(null);
   const { document, session } = useParts(key, notebook);
   const kernel = useKernel(key, session);
-  const canEdit = permission === 'EDIT';
-  const canRun = permission !== 'VIEW';
+  const whyNotEdit = useMay(['createNotebookConf', 'deleteNotebookConf'], key.workspaceId);
+  const whyNotRun = useMay(RUN_OPERATIONS, key.workspaceId);
+  const canEdit = whyNotEdit === null;
+  const canRun = whyNotRun === null;
   const latest = useRef({ canEdit, canRun, wantKernel: kernel.want });
   useEffect(() => {
     latest.current = { canEdit, canRun, wantKernel: kernel.want };
@@ -105,8 +117,8 @@ function Notebook({ of: key, notebook, permission }: NotebookProps): ReactNode {
           notebook={notebook}
           look={look}
           kernel={kernel}
-          canEdit={canEdit}
-          canRun={canRun}
+          whyNotEdit={whyNotEdit}
+          whyNotRun={whyNotRun}
           isEmpty={cells.length === 0}
           onRunAll={() => void actions.runAll().catch(() => undefined)}
           onClear={async () => {
@@ -121,7 +133,9 @@ function Notebook({ of: key, notebook, permission }: NotebookProps): ReactNode {
         <ProblemPanel error={error} title={t.notSaved} onRetry={() => void document.save().catch(() => undefined)} />
       )}
       {kernel.error !== null && <ProblemPanel error={kernel.error} />}
-      {kernel.instance && <KernelNotice look={look} instance={kernel.instance} canRun={canRun} onStart={kernel.want} />}
+      {kernel.instance && (
+        <KernelNotice look={look} instance={kernel.instance} whyNotRun={whyNotRun} onStart={kernel.want} />
+      )}
       {theirs && <TheirsNotice {...theirs} onConfirm={() => document.confirmTheirs()} />}
       {cells.length === 0 && <EmptyState icon="notebook" title={t.empty} hint={t.emptyHint} />}
       <div className={styles['cells']}>
@@ -137,7 +151,7 @@ function Notebook({ of: key, notebook, permission }: NotebookProps): ReactNode {
               focus={focused?.id === cell.id ? focused.part : null}
               theirs={theirsOf.get(cell.id) ?? null}
               canEdit={canEdit}
-              canRun={canRun}
+              whyNotRun={whyNotRun}
               actions={actions}
             />
             {canEdit && <Inserter at={index + 1} actions={actions} isOpen={index === cells.length - 1} />}
@@ -242,8 +256,8 @@ interface ToolbarProps {
   notebook: NotebookConfRead;
   look: KernelLook;
   kernel: Kernel;
-  canEdit: boolean;
-  canRun: boolean;
+  whyNotEdit: Reason;
+  whyNotRun: Reason;
   isEmpty: boolean;
   onRunAll: () => void;
   onClear: () => Promise<void>;
@@ -252,29 +266,42 @@ interface ToolbarProps {
 type Asked = 'restart' | 'stop' | 'remove';
 
 function Toolbar(props: ToolbarProps): ReactNode {
-  const { look, kernel, canRun, isEmpty, onRunAll } = props;
+  const { look, kernel, whyNotRun, isEmpty, onRunAll } = props;
   const [asked, setAsked] = useState<Asked | null>(null);
   const isUsable = look === 'idle' || look === 'busy' || look === 'starting';
   const isStopped = look === 'none' || look === 'ended';
   return (
     <>
       {look === 'busy' && (
-        <Button variant="default" leftSection={<Icon name="stop" size={14} />} onClick={() => kernel.call('interrupt')}>
+        <ActionButton
+          why={whyNotRun}
+          variant="default"
+          leftSection={<Icon name="stop" size={14} />}
+          onClick={() => kernel.call('interrupt')}
+        >
           {t.interrupt}
-        </Button>
+        </ActionButton>
       )}
       {isStopped ? (
-        <Button variant="default" disabled={!canRun} loading={kernel.isChanging} onClick={kernel.want}>
+        <ActionButton why={whyNotRun} variant="default" loading={kernel.isChanging} onClick={kernel.want}>
           {t.start}
-        </Button>
+        </ActionButton>
       ) : (
-        <Button variant="default" disabled={!canRun || !isUsable} onClick={() => setAsked('restart')}>
+        <ActionButton
+          why={whyNotRun ?? (isUsable ? null : t.whyNotRestarted)}
+          variant="default"
+          onClick={() => setAsked('restart')}
+        >
           {t.restart}
-        </Button>
+        </ActionButton>
       )}
-      <Button leftSection={<Icon name="play" size={14} />} disabled={!canRun || isEmpty} onClick={onRunAll}>
+      <ActionButton
+        why={whyNotRun ?? (isEmpty ? t.whyEmpty : null)}
+        leftSection={<Icon name="play" size={14} />}
+        onClick={onRunAll}
+      >
         {t.runAll}
-      </Button>
+      </ActionButton>
       <MoreMenu {...props} onAsk={setAsked} isStopped={isStopped} />
       {asked && <Questions {...props} asked={asked} onClose={() => setAsked(null)} />}
     </>
@@ -282,7 +309,7 @@ function Toolbar(props: ToolbarProps): ReactNode {
 }
 
 function MoreMenu(props: ToolbarProps & { onAsk: (asked: Asked) => void; isStopped: boolean }): ReactNode {
-  const { of: key, kernel, canEdit, canRun, onClear, onAsk, isStopped } = props;
+  const { of: key, kernel, whyNotEdit, whyNotRun, onClear, onAsk, isStopped } = props;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -294,21 +321,21 @@ function MoreMenu(props: ToolbarProps & { onAsk: (asked: Asked) => void; isStopp
         <Menu.Item component="a" href={exportUrl(key)} download leftSection={<Icon name="download" size={14} />}>
           {t.export}
         </Menu.Item>
-        <Menu.Item disabled={!canRun} onClick={() => void onClear()}>
+        <ActionItem why={whyNotRun} onClick={() => void onClear()}>
           {t.clearOutputs}
-        </Menu.Item>
+        </ActionItem>
         {kernel.instance && (
           <Menu.Item component="a" href={logUrl(key, kernel.instance)} target="_blank" rel="noreferrer">
             {t.log}
           </Menu.Item>
         )}
         <Menu.Divider />
-        <Menu.Item disabled={!canRun || isStopped} onClick={() => onAsk('stop')}>
+        <ActionItem why={whyNotRun ?? (isStopped ? t.whyStopped : null)} onClick={() => onAsk('stop')}>
           {t.stop}
-        </Menu.Item>
-        <Menu.Item color="var(--failed)" disabled={!canEdit} onClick={() => onAsk('remove')}>
+        </ActionItem>
+        <ActionItem why={whyNotEdit} color="var(--failed)" onClick={() => onAsk('remove')}>
           {t.remove}
-        </Menu.Item>
+        </ActionItem>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError, Forbidden, NotFound } from 'managed-spark/core';
+import { ApiError } from 'managed-spark/core';
 import {
   createNotebook,
   deleteNotebookConf,
@@ -15,7 +15,7 @@ import {
 } from 'managed-spark/operations';
 import type { NotebookConfRead, NotebookRead } from 'managed-spark/types';
 import { api, apiUrl } from '../../api/client';
-import { orNone, readOwnPermission } from '../../shared/records';
+import { orNone } from '../../shared/records';
 import { type Cell, sentCell } from './cells';
 import { countOf, type Output, readOutput, textOf } from './outputs';
 
@@ -71,24 +71,6 @@ export const instanceQuery = (key: NotebookKey) =>
 function isSettled({ notebook_status: status, kernel_info: kernel }: NotebookRead): boolean {
   return status === 'RUNNING' && (kernel?.kernel_status === 'idle' || kernel?.kernel_status === 'busy');
 }
-
-export type Permission = 'VIEW' | 'RUN' | 'EDIT';
-
-/** The most that the user may do with the notebook. Who is not told is not hindered: the server refuses what is not allowed. */
-export const permissionQuery = (workspaceId: number) =>
-  queryOptions({
-    queryKey: ['workspace', workspaceId, 'own-permission'],
-    queryFn: async ({ signal }): Promise<Permission> => {
-      try {
-        const { effective_permission: held } = await readOwnPermission(workspaceId, signal);
-        return held.name === 'VIEW' || held.name === 'RUN' ? held.name : 'EDIT';
-      } catch (error) {
-        if (error instanceof Forbidden || error instanceof NotFound) return 'EDIT';
-        throw error;
-      }
-    },
-    staleTime: 60_000,
-  });
 
 export interface KeptOutputs {
   outputs: readonly Output[];

@@ -1,8 +1,9 @@
-import { Button, FileButton } from '@mantine/core';
+import { FileButton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { NotebookListEntry, NotebookType } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
@@ -11,6 +12,7 @@ import { notebookTexts as t } from '../../shared/notebook-texts';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { RelativeTime, useNow } from '../../shared/time';
@@ -42,7 +44,7 @@ export function NotebooksScreen(): ReactNode {
   const change = (part: { q?: string; workspace?: number | undefined }) =>
     void navigate({ search: (before) => readNotebooksSearch({ ...before, ...part }), replace: true });
   return (
-    <Page title={t.title} actions={<Actions onAsk={setAsked} />} fill>
+    <Page title={t.title} actions={<Actions workspaceId={search.workspace} onAsk={setAsked} />} fill>
       <div className={list['filters']} role="search">
         <SearchField label={t.search} value={search.q ?? ''} onChange={(typed) => change({ q: typed })} />
         <ChoiceFilter
@@ -75,7 +77,14 @@ export function NotebooksScreen(): ReactNode {
   );
 }
 
-function Actions({ onAsk }: { onAsk: (asked: Asked) => void }): ReactNode {
+interface ActionsProps {
+  /** The workspace that the list is filtered by. The dialog asks for it otherwise, and checks the right then. */
+  workspaceId: number | undefined;
+  onAsk: (asked: Asked) => void;
+}
+
+function Actions({ workspaceId, onAsk }: ActionsProps): ReactNode {
+  const why = useMay('createNotebookConf', workspaceId);
   return (
     <>
       <FileButton
@@ -85,14 +94,14 @@ function Actions({ onAsk }: { onAsk: (asked: Asked) => void }): ReactNode {
         }}
       >
         {(props) => (
-          <Button variant="default" {...props}>
+          <ActionButton variant="default" {...props} why={why}>
             {t.import}
-          </Button>
+          </ActionButton>
         )}
       </FileButton>
-      <Button leftSection={<Icon name="plus" size={14} />} onClick={() => onAsk({ imported: null })}>
+      <ActionButton why={why} leftSection={<Icon name="plus" size={14} />} onClick={() => onAsk({ imported: null })}>
         {t.create}
-      </Button>
+      </ActionButton>
     </>
   );
 }

@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core';
 import type { NotebookRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { Icon } from '../../shared/icons';
 import { notebookTexts as t } from '../../shared/notebook-texts';
+import type { Reason } from '../../shared/rights/rights';
 import type { KernelLook } from './kernel-badge';
 import type { TheirChange } from './merge-cells';
 import styles from './notices.module.css';
@@ -10,12 +12,12 @@ import styles from './notices.module.css';
 interface KernelNoticeProps {
   look: KernelLook;
   instance: NotebookRead;
-  canRun: boolean;
+  whyNotRun: Reason;
   onStart: () => void;
 }
 
 /** Says why the kernel is dead or has ended, and what to do. */
-export function KernelNotice({ look, instance, canRun, onStart }: KernelNoticeProps): ReactNode {
+export function KernelNotice({ look, instance, whyNotRun, onStart }: KernelNoticeProps): ReactNode {
   const isDead = look === 'dead';
   const hasFailed = look === 'ended' && instance.reason_code !== null && instance.notebook_status !== 'DONE';
   if (!isDead && !hasFailed) return null;
@@ -32,9 +34,9 @@ export function KernelNotice({ look, instance, canRun, onStart }: KernelNoticePr
         {reason && <p>{reason}</p>}
         {isDead && <p className={styles['soft']}>{t.deadHint}</p>}
       </div>
-      <Button variant="default" disabled={!canRun} onClick={onStart}>
+      <ActionButton why={whyNotRun} variant="default" onClick={onStart}>
         {t.startAgain}
-      </Button>
+      </ActionButton>
     </section>
   );
 }

@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { Icon } from '../../shared/icons';
 import { languageOf } from '../../shared/jobs/job-fields';
+import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import { type RunKey, timelineQuery } from './run-api';
 import styles from './run-screen.module.css';
@@ -53,9 +55,11 @@ export function RunFailure({ run, runKey, onShowLine }: RunFailureProps): ReactN
 function Fix({ run }: { run: JobRead }): ReactNode {
   const { workspace_id: workspaceId, job_id: again, job_conf: conf } = run;
   const path = conf.command;
+  const why = useMay(['updateJobConf', 'uploadWorkspaceFile', 'createJob'], workspaceId);
   const isFile = path !== null && languageOf(path) === 'Python3' && !path.includes('://');
   return (
-    <Button
+    <ActionButton
+      why={why}
       renderRoot={(props) =>
         isFile ? (
           <Link to="/workspaces/$workspaceId/file" params={{ workspaceId }} search={{ path, again }} {...props} />
@@ -70,7 +74,7 @@ function Fix({ run }: { run: JobRead }): ReactNode {
       }
     >
       {texts.run.failed.fix}
-    </Button>
+    </ActionButton>
   );
 }
 

@@ -4,16 +4,19 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { JobRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
 import { workspaceQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { runAgain } from '../../shared/jobs/run-again';
 import { type RunKey, runQuery, stopRun } from './run-api';
+import { whyNotStopped } from './run-states';
 import { RunConfiguration } from './run-configuration';
 import { RunFailure } from './run-failure';
 import { RunHistory } from './run-history';
@@ -23,8 +26,6 @@ import { RunStages } from './run-stages';
 import { RunTimeline } from './run-timeline';
 import tabs from '../../shared/tabs.module.css';
 import styles from './run-screen.module.css';
-
-const STOPPABLE = ['SUBMITTED', 'RUNNING'];
 
 export function RunScreen(): ReactNode {
   const { workspaceId, runId } = useParams({ from: '/runs/$workspaceId/$runId' });
@@ -115,6 +116,8 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [isAsking, asking] = useDisclosure(false);
+  const unstoppable = useMay('killJob', runKey.workspaceId);
+  const unrepeatable = useMay('createJob', runKey.workspaceId);
   const again = useMutation({
     mutationFn: () => runAgain(run),
     onSuccess: (runId) => navigate({ to: '/runs/$workspaceId/$runId', params: { ...runKey, runId } }),
@@ -125,11 +128,14 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
   };
   return (
     <>
-      {STOPPABLE.includes(run.job_status) && (
-        <Button variant="default" leftSection={<Icon name="stop" size={14} />} onClick={asking.open}>
-          {texts.run.stop}
-        </Button>
-      )}
+      <ActionButton
+        why={unstoppable ?? whyNotStopped(run.job_status)}
+        variant="default"
+        leftSection={<Icon name="stop" size={14} />}
+        onClick={asking.open}
+      >
+        {texts.run.stop}
+      </ActionButton>
       <Button
         variant="default"
         leftSection={<Icon name="cost" size={14} />}
@@ -137,9 +143,14 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
       >
         {texts.run.cost}
       </Button>
-      <Button leftSection={<Icon name="again" size={14} />} loading={again.isPending} onClick={() => again.mutate()}>
+      <ActionButton
+        why={unrepeatable}
+        leftSection={<Icon name="again" size={14} />}
+        loading={again.isPending}
+        onClick={() => again.mutate()}
+      >
         {texts.run.again}
-      </Button>
+      </ActionButton>
       {again.isError && <ProblemPanel error={again.error} />}
       {isAsking && (
         <Question

@@ -12,12 +12,14 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { sessionQuery, workspacesQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { offsetOf } from '../../shared/sql/sql-error';
 import { ServerChoice, ServerState } from '../../shared/sql/server-choice';
 import { type Execution, type KeptExecution, SqlRunner } from '../../shared/sql/sql-runner';
@@ -85,12 +87,13 @@ function Workbench({ userId, workspaces }: WorkbenchProps): ReactNode {
     } else storage.setPlace({ workspaceId: workspace, jobId: server });
   }, [storage, search.workspace, workspace, server, change]);
   useEffect(() => () => runner.dispose(), [runner]);
+  const why = useMay('thriftSql', workspace);
   const isKnown = useResumed({ runner, storage, query: search.query });
   useKept({ storage, query: search.query, executions });
   useMarks(editor, executions);
 
   const run = (all: boolean) => {
-    if (workspace === undefined || isRunning || !editor.current) return;
+    if (workspace === undefined || isRunning || why !== null || !editor.current) return;
     if (server === undefined) {
       serverButton.current?.click();
       return;
@@ -141,16 +144,17 @@ function Workbench({ userId, workspaces }: WorkbenchProps): ReactNode {
           </Button>
         ) : (
           <>
-            <Button variant="default" onClick={() => run(true)}>
+            <ActionButton why={why} variant="default" onClick={() => run(true)}>
               {t.runAll}
-            </Button>
-            <Button
+            </ActionButton>
+            <ActionButton
+              why={why}
               leftSection={<Icon name="play" size={14} />}
 
               onClick={() => run(false)}
             >
               {t.run}
-            </Button>
+            </ActionButton>
           </>
         )}
       </div>

@@ -4,12 +4,16 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WorkspaceFileRead } from 'managed-spark/types';
 import { lazy, type ReactNode, Suspense, useCallback, useRef, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
+import { commonTexts } from '../../shared/common-texts';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { languageOf } from '../../shared/jobs/job-fields';
 import { runAgainById } from '../../shared/jobs/run-again';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
+import type { Reason } from '../../shared/rights/rights';
+import { useMay } from '../../shared/rights/use-may';
 import { bytes, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import styles from './file-screen.module.css';
@@ -21,6 +25,7 @@ import { WorkspaceTrail } from './workspace-screen';
 const CodeEditor = lazy(() => import('./code-editor').then(({ CodeEditor: component }) => ({ default: component })));
 
 const t = texts.workspaces.editor;
+const { reasons } = commonTexts;
 
 export function FileScreen(): ReactNode {
   const { workspaceId } = useParams({ from: '/workspaces/$workspaceId/file' });
@@ -104,6 +109,7 @@ interface EditingProps extends NoTextProps {
 function Editing({ workspaceId, path, file, text, again, trail }: EditingProps): ReactNode {
   const queries = useQueryClient();
   const now = useNow(10_000);
+  const unsavable = useMay('uploadWorkspaceFile', workspaceId);
   const current = useRef(text);
   const [version, setVersion] = useState({ text, at: file.last_update_date, by: file.modified_by?.username });
   const [isChanged, setIsChanged] = useState(false);
@@ -129,8 +135,8 @@ function Editing({ workspaceId, path, file, text, again, trail }: EditingProps):
   );
   const { mutate, mutateAsync, isPending } = save;
   const onSave = useCallback(() => {
-    if (current.current !== version.text && !isPending) mutate(false);
-  }, [mutate, isPending, version.text]);
+    if (unsavable === null && current.current !== version.text && !isPending) mutate(false);
+  }, [mutate, isPending, version.text, unsavable]);
   useHotkeys([['mod+S', onSave]], []);
   useLeaving(isChanged);
   const isConflict = save.isError && changedSince(save.error);
@@ -155,9 +161,14 @@ function Editing({ workspaceId, path, file, text, again, trail }: EditingProps):
           >
             {texts.workspaces.files.download}
           </Button>
-          <Button variant={isChanged ? 'filled' : 'default'} disabled={!isChanged} loading={isPending} onClick={onSave}>
+          <ActionButton
+            why={whyNotSaved(unsavable, isChanged)}
+            variant={isChanged ? 'filled' : 'default'}
+            loading={isPending}
+            onClick={onSave}
+          >
             {t.save}
-          </Button>
+          </ActionButton>
           {again !== undefined && (
             <RunAgain
               workspaceId={workspaceId}
@@ -168,13 +179,7 @@ function Editing({ workspaceId, path, file, text, again, trail }: EditingProps):
             />
           )}
           {again === undefined && languageOf(path) && (
-            <Button
-              leftSection={<Icon name="play" size={14} />}
-              disabled={isChanged}
-              onClick={() => setIsRunning(true)}
-            >
-              {texts.workspaces.files.run}
-            </Button>
+            <Run workspaceId={workspaceId} isChanged={isChanged} onClick={() => setIsRunning(true)} />
           )}
         </>
       }
@@ -203,6 +208,30 @@ function Editing({ workspaceId, path, file, text, again, trail }: EditingProps):
   );
 }
 
+function whyNotSaved(unsavable: Reason, isChanged: boolean): Reason {
+  return unsavable ?? (isChanged ? null : reasons.unchanged);
+}
+
+interface RunProps {
+  workspaceId: number;
+  isChanged: boolean;
+  onClick: () => void;
+}
+
+/** Runs the file as it is saved. */
+function Run({ workspaceId, isChanged, onClick }: RunProps): ReactNode {
+  const unrunnable = useMay('createJob', workspaceId);
+  return (
+    <ActionButton
+      why={unrunnable ?? (isChanged ? reasons.unsaved : null)}
+      leftSection={<Icon name="play" size={14} />}
+      onClick={onClick}
+    >
+      {texts.workspaces.files.run}
+    </ActionButton>
+  );
+}
+
 interface RunAgainProps {
   workspaceId: number;
   runId: number;
@@ -212,6 +241,7 @@ interface RunAgainProps {
 /** Saves the file, and repeats the run for which it was opened. */
 function RunAgain({ workspaceId, runId, save }: RunAgainProps): ReactNode {
   const navigate = useNavigate();
+  const why = useMay(['uploadWorkspaceFile', 'createJob'], workspaceId);
   const again = useMutation({
     mutationFn: async () => {
       // An error of saving is shown by the screen.
@@ -229,9 +259,14 @@ function RunAgain({ workspaceId, runId, save }: RunAgainProps): ReactNode {
   });
   return (
     <>
-      <Button leftSection={<Icon name="again" size={14} />} loading={again.isPending} onClick={() => again.mutate()}>
+      <ActionButton
+        why={why}
+        leftSection={<Icon name="again" size={14} />}
+        loading={again.isPending}
+        onClick={() => again.mutate()}
+      >
         {t.saveAndRunAgain}
-      </Button>
+      </ActionButton>
       {again.isError && <ProblemPanel error={again.error} />}
     </>
   );

@@ -1,17 +1,20 @@
-import { Button, FileButton } from '@mantine/core';
+import { FileButton } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { WorkspaceFileRead } from 'managed-spark/types';
 import { type DragEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { type Column, DataTable, type Sorting } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
+import type { Reason } from '../../shared/rights/rights';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { bytes, number, texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
-import { FileActions } from './file-actions';
+import { FileActions, type FileReasons } from './file-actions';
 import { type AskedOfFile, FileQuestion } from './file-question';
 import { fileQuery, filesQuery, MAX_ENTRIES } from './files-api';
 import { cleanPath, foldersOf, joined, nameOf } from './paths';
@@ -35,14 +38,24 @@ export function FilesBrowser({ workspaceId }: { workspaceId: number }): ReactNod
   const [asked, setAsked] = useState<AskedOfFile | null>(null);
   const [sorting, setSorting] = useState<Sorting>({ by: 'name', order: 'asc' });
   const rows = useMemo(() => listing && sorted(listing.files, sorting), [listing, sorting]);
+  const change = useMay(['uploadWorkspaceFile', 'moveWorkspaceFile', 'deleteWorkspaceFile'], workspaceId);
+  const run = useMay('createJob', workspaceId);
   const columns = useMemo(
-    () => columnsAt({ now, workspaceId, isSearch: q !== '', ask: setAsked }),
-    [now, workspaceId, q],
+    () => columnsAt({ now, workspaceId, isSearch: q !== '', ask: setAsked, why: { run, change } }),
+    [now, workspaceId, q, run, change],
   );
-  const drop = useDrop(workspaceId, folder);
+  const drop = useDrop(workspaceId, folder, change);
   return (
     <div className={styles['browser']} {...drop.handlers}>
-      <Toolbar key={folder} workspaceId={workspaceId} folder={folder} q={q} take={drop.take} ask={setAsked}>
+      <Toolbar
+        key={folder}
+        workspaceId={workspaceId}
+        folder={folder}
+        q={q}
+        take={drop.take}
+        ask={setAsked}
+        why={change}
+      >
         {listing && <span className={list['count']}>{t.count(number(listing.files.length))}</span>}
       </Toolbar>
       <UploadPanel workspaceId={workspaceId} />
@@ -77,10 +90,11 @@ interface ToolbarProps {
   q: string;
   take: (files: readonly { path: string; file: File }[]) => void;
   ask: (asked: AskedOfFile) => void;
+  why: Reason;
   children: ReactNode;
 }
 
-function Toolbar({ workspaceId, folder, q, take, ask, children }: ToolbarProps): ReactNode {
+function Toolbar({ workspaceId, folder, q, take, ask, why, children }: ToolbarProps): ReactNode {
   const navigate = useNavigate({ from: '/workspaces/$workspaceId' });
   const above = foldersOf(folder);
   return (
@@ -95,17 +109,17 @@ function Toolbar({ workspaceId, folder, q, take, ask, children }: ToolbarProps):
         />
         <FileButton multiple onChange={(files) => take(files.map((file) => ({ path: file.name, file })))}>
           {(props) => (
-            <Button {...props} leftSection={<Icon name="toStart" size={14} />}>
+            <ActionButton {...props} why={why} leftSection={<Icon name="toStart" size={14} />}>
               {t.upload}
-            </Button>
+            </ActionButton>
           )}
         </FileButton>
-        <Button variant="default" onClick={() => ask({ what: 'file', folder })}>
+        <ActionButton why={why} variant="default" onClick={() => ask({ what: 'file', folder })}>
           {t.file}
-        </Button>
-        <Button variant="default" onClick={() => ask({ what: 'folder', folder })}>
+        </ActionButton>
+        <ActionButton why={why} variant="default" onClick={() => ask({ what: 'folder', folder })}>
           {t.folder}
-        </Button>
+        </ActionButton>
         {children}
       </div>
       {above.length > 0 && (
@@ -155,8 +169,8 @@ function NoFiles({ workspaceId, folder, q }: { workspaceId: number; folder: stri
   );
 }
 
-/** Takes files that are dropped anywhere on the list. */
-function useDrop(workspaceId: number, folder: string) {
+/** Takes files that are dropped anywhere on the list, if the user may upload any. */
+function useDrop(workspaceId: number, folder: string, why: Reason) {
   const queries = useQueryClient();
   const [depth, setDepth] = useState(0);
   const [isCut, setIsCut] = useState(false);
@@ -176,13 +190,19 @@ function useDrop(workspaceId: number, folder: string) {
   };
   const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
   const handlers = {
-    onDragEnter: (event: DragEvent) => hasFiles(event) && setDepth((before) => before + 1),
+    onDragEnter: (event: DragEvent) => why === null && hasFiles(event) && setDepth((before) => before + 1),
     onDragLeave: (event: DragEvent) => hasFiles(event) && setDepth((before) => Math.max(0, before - 1)),
-    onDragOver: (event: DragEvent) => hasFiles(event) && event.preventDefault(),
+    onDragOver: (event: DragEvent) => {
+      if (!hasFiles(event)) return;
+      // Otherwise the browser would open the file in place of the console.
+      event.preventDefault();
+      if (why !== null) event.dataTransfer.dropEffect = 'none';
+    },
     onDrop: (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setDepth(0);
+      if (why !== null) return;
       const { dataTransfer } = event;
       void droppedFiles(dataTransfer).then(take, () => take(chosenFiles(dataTransfer.files)));
     },
@@ -207,9 +227,10 @@ interface ColumnContext {
   workspaceId: number;
   isSearch: boolean;
   ask: (asked: AskedOfFile) => void;
+  why: FileReasons;
 }
 
-function columnsAt({ now, workspaceId, isSearch, ask }: ColumnContext): Column<WorkspaceFileRead>[] {
+function columnsAt({ now, workspaceId, isSearch, ask, why }: ColumnContext): Column<WorkspaceFileRead>[] {
   return [
     {
       id: 'name',
@@ -245,12 +266,16 @@ function columnsAt({ now, workspaceId, isSearch, ask }: ColumnContext): Column<W
       header: texts.workspaces.actions,
       width: '132px',
       align: 'end',
-      cell: (file) => <FileActions workspaceId={workspaceId} file={file} ask={ask} />,
+      cell: (file) => <FileActions workspaceId={workspaceId} file={file} ask={ask} why={why} />,
     },
   ];
 }
 
-function FileName({ workspaceId, file, isSearch }: Omit<ColumnContext, 'now' | 'ask'> & { file: WorkspaceFileRead }) {
+function FileName({
+  workspaceId,
+  file,
+  isSearch,
+}: Omit<ColumnContext, 'now' | 'ask' | 'why'> & { file: WorkspaceFileRead }) {
   const path = cleanPath(file.full_file_path);
   const shown = isSearch ? path : nameOf(path);
   return (

@@ -1,6 +1,6 @@
 import { Select, Textarea, TextInput } from '@mantine/core';
-import type { ClusterRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
+import type { ClusterChoice } from '../../shared/cluster-choices';
 import { ClusterSelect } from '../../shared/cluster-select';
 import { faultAt, faultsOfError } from '../../shared/field-faults';
 import { ProblemPanel } from '../../shared/problem-panel';
@@ -20,7 +20,7 @@ interface JobFormProps {
   values: Values;
   language: Language;
   cluster: string | null;
-  clusters: readonly ClusterRead[];
+  clusters: readonly ClusterChoice[];
   /** The API's refusal of what was sent. Its words about a field stand there. */
   error: unknown;
   onValues: (values: Values) => void;

@@ -1,12 +1,16 @@
-import { Button, Tabs } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { JobConfRead } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
+import { ActionButton } from '../../shared/action-button';
+import { firstChoice, useClusterChoices } from '../../shared/cluster-choices';
+import { commonTexts } from '../../shared/common-texts';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
-import { usableClustersQuery } from '../../shared/records';
+import type { Reason } from '../../shared/rights/rights';
+import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import {
   bodyOf,
@@ -31,14 +35,16 @@ const t = texts.workspaces.job;
 export function NewJobScreen(): ReactNode {
   const { workspaceId } = useParams({ from: '/workspaces/$workspaceId/jobs/new' });
   const { path } = useSearch({ from: '/workspaces/$workspaceId/jobs/new' });
-  const { data: clusters, error } = useQuery(usableClustersQuery);
+  const { clusters, error } = useClusterChoices(workspaceId);
   const navigate = useNavigate();
   const [language, setLanguage] = useState<Language>((path && languageOf(path)) || 'Python3');
   const [values, setValues] = useState<Values>(() =>
     valuesOf(path === undefined ? {} : { name: recordNameOf(nameOf(path)), command: path }),
   );
   const [chosen, setChosen] = useState<string | null>(null);
-  const cluster = chosen ?? (clusters?.[0] ? String(clusters[0].cluster_id) : null);
+  const cluster = chosen ?? firstChoice(clusters);
+  const uncreatable = useMay('createJobConf', workspaceId);
+  const unrunnable = useMay(['createJobConf', 'createJob'], workspaceId);
   const create = useMutation({
     mutationFn: async (isRun: boolean) => {
       const body = { ...bodyOf(values, language), name: values['name']?.trim() ?? '', job_type: language };
@@ -54,16 +60,22 @@ export function NewJobScreen(): ReactNode {
       trail={<WorkspaceTrail workspaceId={workspaceId} />}
       actions={
         <>
-          <Button variant="default" loading={create.isPending} onClick={() => create.mutate(false)}>
+          <ActionButton
+            why={uncreatable}
+            variant="default"
+            loading={create.isPending}
+            onClick={() => create.mutate(false)}
+          >
             {t.create}
-          </Button>
-          <Button
+          </ActionButton>
+          <ActionButton
+            why={unrunnable}
             leftSection={<Icon name="play" size={14} />}
             loading={create.isPending}
             onClick={() => create.mutate(true)}
           >
             {t.createAndRun}
-          </Button>
+          </ActionButton>
         </>
       }
     >
@@ -101,13 +113,15 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
   const { tab = 'settings' } = useSearch({ from: '/workspaces/$workspaceId/jobs/$jobId' });
   const navigate = useNavigate({ from: '/workspaces/$workspaceId/jobs/$jobId' });
   const queries = useQueryClient();
-  const { data: clusters = [] } = useQuery(usableClustersQuery);
+  const { clusters = [] } = useClusterChoices(workspaceId);
   const saved = valuesOf(job);
   const [values, setValues] = useState<Values>(saved);
   const [cluster, setCluster] = useState<string | null>(String(job.cluster_info.cluster_id));
   const language = LANGUAGES.find((one) => one === job.spark_job_type.language) ?? 'Python3';
   const isChanged = differences(saved, values).length > 0 || cluster !== String(job.cluster_info.cluster_id);
   const isEnabled = job.to_date === null || job.to_date === 'infinity';
+  const unchangeable = useMay(['updateJobConf', isEnabled ? 'disableJobConf' : 'enableJobConf'], workspaceId);
+  const unrunnable = useMay('createJob', workspaceId);
   const refresh = () => queries.invalidateQueries({ queryKey: ['jobs', workspaceId] });
   const save = useMutation({
     mutationFn: () => changeJob(workspaceId, jobId, changesOf(values, saved, language, cluster)),
@@ -126,20 +140,31 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
       subtitle={`${t.types[language]} · ${job.cluster_info.name}`}
       actions={
         <>
-          <Button variant="subtle" color="gray" loading={flip.isPending} onClick={() => flip.mutate()}>
+          <ActionButton
+            why={unchangeable}
+            variant="subtle"
+            color="gray"
+            loading={flip.isPending}
+            onClick={() => flip.mutate()}
+          >
             {isEnabled ? t.disable : t.enable}
-          </Button>
-          <Button variant="default" disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
+          </ActionButton>
+          <ActionButton
+            why={unchangeable ?? (isChanged ? null : commonTexts.reasons.unchanged)}
+            variant="default"
+            loading={save.isPending}
+            onClick={() => save.mutate()}
+          >
             {t.save}
-          </Button>
-          <Button
+          </ActionButton>
+          <ActionButton
+            why={unrunnable ?? whyNotRun(isEnabled, isChanged)}
             leftSection={<Icon name="play" size={14} />}
-            disabled={isChanged}
             loading={run.isPending}
             onClick={() => run.mutate()}
           >
             {t.run}
-          </Button>
+          </ActionButton>
         </>
       }
     >
@@ -171,6 +196,12 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
       </Tabs>
     </Page>
   );
+}
+
+/** A disabled job takes no runs, and a run has the settings that are saved. */
+function whyNotRun(isEnabled: boolean, isChanged: boolean): Reason {
+  if (!isEnabled) return t.whyDisabled;
+  return isChanged ? commonTexts.reasons.unsaved : null;
 }
 
 /** Only what was changed is sent, so that two people who change different fields keep both. */

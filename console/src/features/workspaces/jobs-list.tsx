@@ -1,12 +1,13 @@
-import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { JobConfListItem } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
+import { ActionButton } from '../../shared/action-button';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { StateBadge } from '../../shared/state-badge';
 import { texts } from '../../shared/texts';
@@ -26,13 +27,15 @@ export function JobsList({ workspaceId }: { workspaceId: number }): ReactNode {
   const { data: all, error, refetch } = useQuery(jobsQuery(workspaceId));
   const rows = useMemo(() => all?.filter(({ name }) => name.includes(q.toLowerCase())), [all, q]);
   const columns = useMemo(() => columnsAt(now, workspaceId), [now, workspaceId]);
+  const why = useMay('createJobConf', workspaceId);
   const create = (
-    <Button
+    <ActionButton
+      why={why}
       leftSection={<Icon name="plus" size={14} />}
       onClick={() => void navigate({ to: '/workspaces/$workspaceId/jobs/new', params: { workspaceId } })}
     >
       {t.create}
-    </Button>
+    </ActionButton>
   );
   return (
     <>

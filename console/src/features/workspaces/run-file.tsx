@@ -1,10 +1,11 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { ClusterRead, JobConfListItem } from 'managed-spark/types';
+import type { JobConfListItem } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
+import { type ClusterChoice, firstChoice, useClusterChoices } from '../../shared/cluster-choices';
 import { ClusterSelect } from '../../shared/cluster-select';
-import { usableClustersQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import { jobsQuery, runFile } from './jobs-api';
 import { languageOf, recordsText } from '../../shared/jobs/job-fields';
@@ -22,7 +23,7 @@ const NEW = 'new';
 
 /** Runs a file: by the job that ran it before, or by a new one. */
 export function RunFile({ workspaceId, path, onClose }: RunFileProps): ReactNode {
-  const { data: clusters, error: failed } = useQuery(usableClustersQuery);
+  const { clusters, error: failed } = useClusterChoices(workspaceId);
   const { data: all } = useQuery(jobsQuery(workspaceId));
   if (failed) throw failed;
   if (!clusters || !all) return null;
@@ -39,7 +40,7 @@ export function RunFile({ workspaceId, path, onClose }: RunFileProps): ReactNode
 }
 
 interface RunFileFormProps extends RunFileProps {
-  clusters: readonly ClusterRead[];
+  clusters: readonly ClusterChoice[];
   /** Names of jobs that are taken. */
   names: ReadonlySet<string>;
   /** Jobs that run the file already. */
@@ -55,7 +56,7 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
   const [chosen, setChosen] = useState(idOf(latest?.job_conf_id) ?? NEW);
   const job = jobs.find(({ job_conf_id: id }) => String(id) === chosen) ?? null;
   const [name, setName] = useState(() => freeName(recordNameOf(nameOf(path)), names));
-  const [cluster, setCluster] = useState(idOf(clusters[0]?.cluster_id));
+  const [cluster, setCluster] = useClusterPick(clusters);
   const [given, setGiven] = useState(latest?.arguments ?? '');
   const act = async () => {
     const runId = await runFile({
@@ -65,6 +66,7 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
     void queries.invalidateQueries({ queryKey: ['jobs', workspaceId] });
     await navigate({ to: '/runs/$workspaceId/$runId', params: { workspaceId, runId } });
   };
+  const uncreatable = useMay('createJobConf', workspaceId);
   // The main class of a jar has its place in the whole form.
   const canBeMade = language !== 'Jar' && cluster !== null && name.trim() !== '';
   return (
@@ -72,6 +74,7 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
       title={t.title(nameOf(path))}
       confirm={t.submit}
       isReady={job !== null || canBeMade}
+      why={job === null ? uncreatable : null}
       aside={
         <Link to="/workspaces/$workspaceId/jobs/new" params={{ workspaceId }} search={{ path }}>
           {t.more}
@@ -97,6 +100,12 @@ function RunFileForm({ workspaceId, path, clusters, names, jobs, onClose }: RunF
       {recordsText(language) && <p className={list['soft']}>{t.copied}</p>}
     </Question>
   );
+}
+
+/** The cluster that was picked, and until then the best one. */
+function useClusterPick(clusters: readonly ClusterChoice[]) {
+  const [picked, setPicked] = useState<string | null>(null);
+  return [picked ?? firstChoice(clusters), setPicked] as const;
 }
 
 interface JobSelectProps {

@@ -3,12 +3,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { WorkspaceRead } from 'managed-spark/types';
 import { type ReactNode, useMemo, useState } from 'react';
+import { ActionButton, ActionItem } from '../../shared/action-button';
 import { type Column, DataTable } from '../../shared/data-table';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
+import { useMay } from '../../shared/rights/use-may';
 import { SearchField } from '../../shared/search-field';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
@@ -33,6 +35,7 @@ export function WorkspacesScreen(): ReactNode {
     ...workspacesQuery(disabled === undefined ? 'enabled' : 'disabled'),
     staleTime: 0,
   });
+  const uncreatable = useMay('createWorkspace');
   const [asked, setAsked] = useState<Asked | null>(null);
   const rows = useMemo(() => all?.filter(({ name }) => name.includes(q.toLowerCase())), [all, q]);
   const columns = useMemo(() => columnsAt(now, setAsked), [now]);
@@ -42,9 +45,13 @@ export function WorkspacesScreen(): ReactNode {
     <Page
       title={t.title}
       actions={
-        <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setAsked({ what: 'create' })}>
+        <ActionButton
+          why={uncreatable}
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => setAsked({ what: 'create' })}
+        >
           {t.create}
-        </Button>
+        </ActionButton>
       }
       fill
     >
@@ -116,12 +123,6 @@ function columnsAt(now: number, ask: (asked: Asked) => void): Column<WorkspaceRe
 }
 
 function RowMenu({ workspace, ask }: { workspace: WorkspaceRead; ask: (asked: Asked) => void }): ReactNode {
-  const queries = useQueryClient();
-  const isEnabled = workspace.to_date === null || workspace.to_date === 'infinity';
-  const enable = async () => {
-    await switchWorkspace(workspace, true);
-    await queries.invalidateQueries({ queryKey: ['workspaces'] });
-  };
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -130,16 +131,36 @@ function RowMenu({ workspace, ask }: { workspace: WorkspaceRead; ask: (asked: As
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => ask({ what: 'edit', workspace })}>{t.edit}</Menu.Item>
-        {isEnabled ? (
-          <Menu.Item color="var(--failed)" onClick={() => ask({ what: 'disable', workspace })}>
-            {t.disable}
-          </Menu.Item>
-        ) : (
-          <Menu.Item onClick={() => void enable()}>{t.enable}</Menu.Item>
-        )}
+        <RowItems workspace={workspace} ask={ask} />
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** The items are made when the menu opens, so a list of workspaces asks for no rights. */
+function RowItems({ workspace, ask }: { workspace: WorkspaceRead; ask: (asked: Asked) => void }): ReactNode {
+  const queries = useQueryClient();
+  const isEnabled = workspace.to_date === null || workspace.to_date === 'infinity';
+  const why = useMay(['updateWorkspace', 'enableWorkspace', 'disableWorkspace'], workspace.workspace_id);
+  const enable = async () => {
+    await switchWorkspace(workspace, true);
+    await queries.invalidateQueries({ queryKey: ['workspaces'] });
+  };
+  return (
+    <>
+      <ActionItem why={why} onClick={() => ask({ what: 'edit', workspace })}>
+        {t.edit}
+      </ActionItem>
+      {isEnabled ? (
+        <ActionItem why={why} color="var(--failed)" onClick={() => ask({ what: 'disable', workspace })}>
+          {t.disable}
+        </ActionItem>
+      ) : (
+        <ActionItem why={why} onClick={() => void enable()}>
+          {t.enable}
+        </ActionItem>
+      )}
+    </>
   );
 }
 

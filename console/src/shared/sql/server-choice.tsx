@@ -3,10 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ClusterRead, JobRead } from 'managed-spark/types';
 import { type ReactNode, type RefObject, useState } from 'react';
+import { ActionButton, ActionItem } from '../action-button';
+import { useClusterChoices } from '../cluster-choices';
 import { Icon } from '../icons';
 import { ProblemPanel } from '../problem-panel';
 import { Question } from '../question';
-import { usableClustersQuery } from '../records';
+import { useMay } from '../rights/use-may';
 import { sqlTexts as t } from '../sql-texts';
 import { StateBadge } from '../state-badge';
 import { dateOf, durationText, useNow } from '../time';
@@ -27,7 +29,8 @@ export function ServerChoice(props: ServerChoiceProps & { button?: RefObject<HTM
   const { workspaceId, metastoreId, selected, onChange, button } = props;
   const queries = useQueryClient();
   const { data: all = [] } = useQuery(serversQuery(workspaceId));
-  const { data: everyCluster = [] } = useQuery(usableClustersQuery);
+  const { clusters: everyCluster = [] } = useClusterChoices(workspaceId);
+  const unable = useMay(['createJobConf', 'updateJobConf', 'createJob'], workspaceId);
   const clusters = everyCluster.filter((cluster) => hasCatalog(cluster, metastoreId));
   const servers =
     metastoreId === undefined
@@ -73,15 +76,16 @@ export function ServerChoice(props: ServerChoiceProps & { button?: RefObject<HTM
           <Menu.Divider />
           <Menu.Label>{clusters.length > 0 ? t.startOn : t.noCluster}</Menu.Label>
           {clusters.map((cluster) => (
-            <Menu.Item
+            <ActionItem
               key={cluster.cluster_id}
+              why={unable ?? cluster.why}
               leftSection={<Icon name="play" size={14} />}
               rightSection={<StateBadge state={cluster.cluster_status} of="cluster" />}
               onClick={() => start.mutate(cluster)}
             >
               {cluster.name}
               <div className={styles['faint']}>{waitText(cluster)}</div>
-            </Menu.Item>
+            </ActionItem>
           ))}
         </Menu.Dropdown>
       </Menu>
@@ -96,6 +100,7 @@ export function ServerState({ workspaceId, selected, onChange }: ServerChoicePro
   const queries = useQueryClient();
   const now = useNow(1_000);
   const [isAsking, setIsAsking] = useState(false);
+  const unstoppable = useMay('killJob', workspaceId);
   const { data: server, error } = useQuery({ ...serverQuery({ workspaceId, jobId }), enabled: selected !== undefined });
   if (selected === undefined) return null;
   if (error && !server) return <ProblemPanel error={error} />;
@@ -119,9 +124,9 @@ export function ServerState({ workspaceId, selected, onChange }: ServerChoicePro
         {t.openRun}
       </Link>
       {isAlive && (
-        <button type="button" onClick={() => setIsAsking(true)}>
+        <ActionButton why={unstoppable} variant="default" size="compact-xs" onClick={() => setIsAsking(true)}>
           {t.stop}
-        </button>
+        </ActionButton>
       )}
       {isAsking && (
         <Question
