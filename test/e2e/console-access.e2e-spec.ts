@@ -121,6 +121,19 @@ describe('a user in the console', () => {
     await page.close();
   });
 
+  it('reads what they may do, where it comes from, and whom to ask', async () => {
+    const page = await pageOf('access-ana');
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitem', { name: 'What may I do?' }).click();
+    await page.getByText('USER, held directly').waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'ledger' });
+    await row.getByText('Directly, granted by console-access-admin').waitFor();
+    await row.getByText('console-access-admin', { exact: true }).waitFor();
+    expect(await row.innerText()).toContain('Sees files, jobs and their logs');
+    expect(await violationsOn(page)).toEqual([]);
+    await page.close();
+  });
+
   it('is refused, reads why and who can help, and an administrator finds the request in the audit log', async () => {
     const admin = await pageOf(platform.username);
     await grant(anaId, 'MANAGE');

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { consolePath } from '../api/client';
 import { readClusterSearch, readClustersSearch } from '../features/clusters/clusters-search';
 import { readAccessSearch } from '../features/access/access-search';
+import { readAccountSearch } from '../features/account/account-search';
 import { readAdminSearch } from '../features/admin/admin-search';
 import { readAuditSearch } from '../features/admin/audit-search';
 import { readCostsSearch } from '../features/costs/costs-search';
@@ -131,6 +132,13 @@ const access = createRoute({
   component: lazyRouteComponent(() => import('../features/access/access-screen'), 'AccessScreen'),
 });
 
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  validateSearch: readAccountSearch,
+  component: lazyRouteComponent(() => import('../features/account/account-screen'), 'AccountScreen'),
+});
+
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
@@ -238,6 +246,7 @@ const routeTree = root.addChildren([
   data,
   costs,
   access,
+  account,
   admin,
   users,
   groups,

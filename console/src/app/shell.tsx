@@ -27,6 +27,9 @@ const NAVIGATION = [
   { to: '/admin', icon: 'gear', label: texts.nav.admin },
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];
 
+/** The screens that can be found by their names. */
+const SCREENS = [...NAVIGATION, { to: '/account', icon: 'key', label: texts.session.rights }] as const;
+
 /** The frame of every screen of a signed-in user. */
 export function Shell({ user }: { user: UserInfo }): ReactNode {
   const queries = useQueryClient();
@@ -47,7 +50,7 @@ export function Shell({ user }: { user: UserInfo }): ReactNode {
           {texts.product}
         </div>
         <TenantMenu selected={user.tenant_id} />
-        <PaletteButton screens={NAVIGATION} />
+        <PaletteButton screens={SCREENS} />
         <ul className={styles['links']}>
           {NAVIGATION.map(({ to, icon, label }) => (
             <li key={to}>
@@ -144,6 +147,9 @@ function UserMenu({ user }: { user: UserInfo }): ReactNode {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="key" />} renderRoot={(props) => <Link to="/account" {...props} />}>
+          {texts.session.rights}
+        </Menu.Item>
         <Menu.Item leftSection={<Icon name="logout" />} onClick={() => leave.mutate(false)}>
           {texts.session.logout}
         </Menu.Item>

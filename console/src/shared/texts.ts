@@ -40,6 +40,7 @@ export const texts = {
     logout: 'Log out',
     logoutEverywhere: 'Log out everywhere',
     account: 'Your account',
+    rights: 'What may I do?',
     unreachable: 'The server does not answer',
     again: 'Try again',
   },
