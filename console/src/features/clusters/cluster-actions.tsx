@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { getCluster } from 'managed-spark/operations';
 import type { ClusterRead } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
 import { ActionButton } from '../../shared/action-button';
+import { CopyAs } from '../../shared/copy-as';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { Question } from '../../shared/question';
@@ -43,6 +45,7 @@ export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode
       >
         {t.costs}
       </Button>
+      <CopyAs call={{ operation: getCluster, query: { cluster_id: clusterId } }} />
       <ActionButton
         why={edited}
         variant="default"

@@ -10,6 +10,7 @@ import {
 } from 'managed-spark/operations';
 import type { BrowseTable } from 'managed-spark/types';
 import { api } from '../../api/client';
+import type { Call } from '../../shared/call-texts';
 import { orNone } from '../../shared/records';
 
 const MAX_RECORDS = 1_000;
@@ -111,6 +112,16 @@ export async function refresh(place: Place, schema: string | undefined): Promise
   await (schema === undefined
     ? api.call(browseSchemas, { path, query: newest })
     : api.call(browseTables, { path, query: { ...newest, schema_name: schema } }));
+}
+
+/** Returns the request for what is shown: the schemas, the tables of one, or a table. */
+export function callOf(place: Place, schema: string | undefined, table: string | undefined): Call {
+  const { path, query } = requestOf(place);
+  if (schema === undefined) return { operation: browseSchemas, path, query };
+  const ofSchema = { ...query, schema_name: schema };
+  return table === undefined
+    ? { operation: browseTables, path, query: ofSchema }
+    : { operation: browseTable, path, query: { ...ofSchema, table_name: table } };
 }
 
 function requestOf({ workspaceId, metastoreId, catalog }: Place) {

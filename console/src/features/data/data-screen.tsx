@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { MetastoreCatalogRead, WorkspaceRead } from 'managed-spark/types';
 import { type ReactNode, useCallback, useEffect } from 'react';
 import { ChoiceFilter } from '../../shared/choice-filter';
+import { CopyAs } from '../../shared/copy-as';
 import { dataTexts as t } from '../../shared/data-texts';
 import { EmptyState } from '../../shared/empty-state';
 import { Icon } from '../../shared/icons';
@@ -11,7 +12,7 @@ import list from '../../shared/list-screen.module.css';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
-import { catalogsQuery, metastoresQuery, type Place, refresh } from './data-api';
+import { callOf, catalogsQuery, metastoresQuery, type Place, refresh } from './data-api';
 import styles from './data-screen.module.css';
 import { type DataSearch, readDataSearch } from './data-search';
 import { SchemaList } from './schema-list';
@@ -68,7 +69,12 @@ function Catalogs({ workspaces, metastores }: CatalogsProps): ReactNode {
     catalog: search.catalog ?? defaultCatalogOf(metastore),
   };
   return (
-    <Page title={search.table ?? t.title} trail={<Trail search={search} metastore={metastore.name} />} fill>
+    <Page
+      title={search.table ?? t.title}
+      trail={<Trail search={search} metastore={metastore.name} />}
+      actions={<CopyAs call={callOf(place, search.schema, search.table)} />}
+      fill
+    >
       <div className={list['filters']}>
         <ChoiceFilter
           label={t.metastore}

@@ -1,11 +1,13 @@
 import { Tabs } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { getJobConf } from 'managed-spark/operations';
 import type { JobConfRead } from 'managed-spark/types';
 import { type ReactNode, useState } from 'react';
 import { ActionButton } from '../../shared/action-button';
 import { firstChoice, useClusterChoices } from '../../shared/cluster-choices';
 import { commonTexts } from '../../shared/common-texts';
+import { CopyAs } from '../../shared/copy-as';
 import { Icon } from '../../shared/icons';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
@@ -140,6 +142,9 @@ function Job({ workspaceId, job }: { workspaceId: number; job: JobConfRead }): R
       subtitle={`${t.types[language]} · ${job.cluster_info.name}`}
       actions={
         <>
+          <CopyAs
+            call={{ operation: getJobConf, path: { workspace_id: workspaceId }, query: { job_conf_id: jobId } }}
+          />
           <ActionButton
             why={unchangeable}
             variant="subtle"
