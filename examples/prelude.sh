@@ -1,8 +1,8 @@
-# Read by the examples for curl: the variables of the quickstart, and three helpers.
+# Sourced by the curl examples: the variables of the quickstart, and helpers.
 . .runtime/client.env
 JOBS=$API/workspace/$WORKSPACE_ID/spark/job
 
-# Sends JSON, and fails with the answer if it is refused.
+# Sends JSON; on an error, prints the answer and fails.
 call() { curl -sS --fail-with-body -w '\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; }
 
 # Prints one field of the JSON that it reads.
@@ -14,11 +14,11 @@ upload() {
     "$API/workspace/files?workspace_id=$WORKSPACE_ID&path=$2&overwrite=true" >/dev/null
 }
 
-# Describes a job, or changes the one of this name, by its fields in JSON.
-describe() {
+# Creates a job, or updates the one with this name, from its fields in JSON.
+define() {
   call "$JOBS/conf" -d "{\"name\": \"$1\", \"cluster_name\": \"$CLUSTER\", $2}" >/dev/null 2>&1 ||
     call -X PUT "$JOBS/conf?job_conf_name=$1" -d "{\"cluster_name\": \"$CLUSTER\", $3}" >/dev/null
 }
 
-# Returns when a run has ended.
-ended() { while call "$JOBS/$1" | field job_status | grep -qE 'SUBMITTED|RUNNING'; do sleep 1; done; }
+# Waits until a run has ended.
+wait_for() { while call "$JOBS/$1" | field job_status | grep -qE 'SUBMITTED|RUNNING'; do sleep 1; done; }

@@ -6,4 +6,4 @@ const run = await workspace.run(script, { name: 'example-sum', cluster: 'demo-sp
 for await (const line of run.follow()) console.log(line);
 const { job_status } = await run.result();
 const { totals } = await run.metrics();
-console.log(`${job_status}, with ${totals.tasks} tasks of Spark`);
+console.log(`${job_status}, with ${totals.tasks} Spark tasks`);

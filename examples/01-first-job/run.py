@@ -5,4 +5,4 @@ run = workspace.run("examples/01-first-job/sum.py", name="example-sum", cluster=
 for line in run.follow():
     print(line)
 done = run.result()
-print(f"{done['job_status']}, with {run.metrics()['totals']['tasks']} tasks of Spark")
+print(f"{done['job_status']}, with {run.metrics()['totals']['tasks']} Spark tasks")

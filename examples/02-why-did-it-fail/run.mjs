@@ -7,7 +7,7 @@ const workspace = new Client().workspace('demo');
 const average = () => workspace.run(`${FOLDER}/average.py`, { name: 'example-average', cluster });
 
 const missing = async () => {
-  await workspace.jobs.describe('example-missing', 'Python3', cluster, { command: 'nope.py' });
+  await workspace.jobs.define('example-missing', 'Python3', cluster, { command: 'nope.py' });
   return workspace.jobs.submit('example-missing');
 };
 

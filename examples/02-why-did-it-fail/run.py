@@ -10,7 +10,7 @@ def average():
 
 
 def missing():
-    workspace.jobs.describe("example-missing", "Python3", cluster, command="nope.py")
+    workspace.jobs.define("example-missing", "Python3", cluster, command="nope.py")
     return workspace.jobs.submit("example-missing")
 
 

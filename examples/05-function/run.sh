@@ -3,7 +3,7 @@ set -eu
 
 upload examples/05-function/serve.py example-sevens/serve.py
 SETTINGS='"platform_functions_script_path": "example-sevens/serve.py", "platform_functions_function_name": "sevens"'
-describe example-sevens '"job_type": "PLATFORM_FUNCTIONS", '"$SETTINGS" "$SETTINGS"
+define example-sevens '"job_type": "PLATFORM_FUNCTIONS", '"$SETTINGS" "$SETTINGS"
 JOB=$(call "$JOBS" -d '{"job_conf_name": "example-sevens"}' | field job_id)
 while call "$JOBS/$JOB" | field job_status | grep -q SUBMITTED; do sleep 1; done
 

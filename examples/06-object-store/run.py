@@ -34,7 +34,7 @@ mount = client.call(
     },
 )["mount_id"]
 
-# Jobs of a cluster see the mounts that it was created with.
+# The jobs of a cluster see its mounts.
 cluster = client.clusters.create(
     name=NAME,
     cluster_type=demo["cluster_type"],

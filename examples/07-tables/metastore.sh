@@ -1,8 +1,8 @@
 set -eu
 . .runtime/client.env
 
-# A Hive metastore from the jars of the quickstart's Spark, with its database in memory. It listens on all addresses without a login, so
-# it is for trying things only.
+# A Hive metastore from the jars of the quickstart's Spark, with its database in memory. It listens on all addresses without authentication,
+# so use it only to try things.
 FOLDER=$PWD/.runtime/metastore
 PORT=${METASTORE_PORT:-9083}
 umask 077
@@ -10,7 +10,7 @@ mkdir -p "$FOLDER"
 
 listens() { python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", sys.argv[1]))' "$PORT" 2>/dev/null; }
 if listens; then
-  echo "Port $PORT is taken. End what listens there, or set METASTORE_PORT to another port." >&2
+  echo "Port $PORT is in use. Stop the process that listens there, or set METASTORE_PORT to another port." >&2
   exit 1
 fi
 
@@ -26,7 +26,7 @@ folder, port = sys.argv[1:]
 sites = {
     "hive-site.xml": {
         "hive.metastore.uris": f"thrift://127.0.0.1:{port}",
-        # A metastore that starts anew does not know the tables of the last one, whose files must not be in the way.
+        # A metastore that is restarted does not know the earlier tables, whose files must not be in the way.
         "hive.metastore.warehouse.dir": f"s3a://{os.environ['BUCKET']}/warehouse/{int(time.time())}",
     },
     "core-site.xml": {

@@ -6,7 +6,7 @@ from managed_spark import Client, operations
 NAME = "example-tables"
 SITES = Path(".runtime/metastore")
 
-# Tables of Delta are in Spark's default catalog, and those of Iceberg in one called lake. The metastore describes both.
+# Delta tables are in the default catalog of Spark, and Iceberg tables in a catalog named lake. The metastore has both.
 PACKAGES = ["io.delta:delta-spark_2.12:3.3.2", "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1"]
 SETTINGS = [
     "spark.sql.extensions="
@@ -14,7 +14,7 @@ SETTINGS = [
     "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.lake.type=hive",
-    # The metastore of this example has no tables for locks. Leave this out with one that has.
+    # The metastore of this example has no tables for locks. Remove this setting for a metastore that has them.
     "spark.hadoop.iceberg.engine.hive.lock-enabled=false",
 ]
 
@@ -38,8 +38,8 @@ def secret(name: str, **values: str) -> int:
     return client.call(operations.create_workspace_secret, query=query, body=body)["workspace_secret_id"]
 
 
-# Jobs open the store as core-site.xml says. Whoever browses the catalog opens it by these secrets of the workspace.
-login = secret("login", secret_type="HIVE BASIC", username="spark", password="not asked for")
+# Jobs read the store with the keys in core-site.xml; the catalog browser uses these secrets of the workspace.
+login = secret("login", secret_type="HIVE BASIC", username="spark", password="unused")
 keys = secret(
     "keys",
     secret_type="AWS ACCESS SECRET KEY PAIR",
@@ -90,7 +90,7 @@ try:
 finally:
     cluster.destroy()
     client.call(operations.disable_cluster, body={"cluster_id": cluster.id})
-    # What was attached to the catalog ends with it.
+    # This also detaches the secrets.
     client.call(operations.delete_hive_catalog, query={"metastore_catalog_id": catalog})
     for one in (login, keys):
         query = {"workspace_id": workspace.id, "workspace_secret_id": one}

@@ -1,7 +1,7 @@
 set -eu
 . examples/prelude.sh
 
-# Role 3 is USER, which may do nothing in a workspace that is not shared with it.
+# Role 3 is USER, who can do nothing in a workspace that is not shared with them.
 NAME=example-$(date +%s)-$$
 SECRET=$(python3 -c 'import secrets; print(secrets.token_urlsafe(16))')
 GUEST=$(call "$API/platform/shared/admin/user" -d "{\"username\": \"$NAME\", \"email\": \"$NAME@example.org\",

@@ -15,7 +15,7 @@ cluster = client.clusters.create(
     spark_infra_version_id=demo["spark_infra_version"]["spark_infra_version_id"],
     min_instances=1,
     max_instances=2,
-    # Minutes that a node may be idle; 0 removes it at once.
+    # Minutes before an idle node is removed; 0 removes it at once.
     clean_up_timeout=0,
     engine_cluster_spark_config={"max_parallel_spark_job_execution_per_instance": 1},
     is_spot_instance=False,
@@ -31,11 +31,11 @@ def events():
 
 try:
     cluster.start()
-    script = workspace.describe_script("examples/09-autoscaling/wait.py", name=NAME, cluster=NAME, driver_memory="512m")
+    script = workspace.define_job("examples/09-autoscaling/wait.py", name=NAME, cluster=NAME, driver_memory="512m")
     runs = [workspace.jobs.submit(script) for _ in range(2)]
     for run in runs:
-        run.running(timeout=600)
-    print("Both jobs run, each on a node of its own.")
+        run.wait_until_running(timeout=600)
+    print("Both jobs are running, each on its own node.")
     for run in runs:
         run.kill()
         run.wait()

@@ -2,9 +2,9 @@ set -eu
 . examples/prelude.sh
 
 upload examples/01-first-job/sum.py example-sum.py
-describe example-sum '"job_type": "Python3", "command": "example-sum.py"' '"command": "example-sum.py"'
+define example-sum '"job_type": "Python3", "command": "example-sum.py"' '"command": "example-sum.py"'
 JOB=$(call "$JOBS" -d '{"job_conf_name": "example-sum", "arguments": "1000"}' | field job_id)
-ended "$JOB"
+wait_for "$JOB"
 call "$API/workspace/$WORKSPACE_ID/run/$JOB/cost" | python3 -c '
 import json, sys
 

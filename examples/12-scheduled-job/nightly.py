@@ -1,4 +1,4 @@
-"""What a scheduler starts: `nightly.py 2026-11-28`. It ends with 1 if the report fails."""
+"""The program for a scheduler: `nightly.py 2026-11-28`. It exits with code 1 if the report fails."""
 
 import sys
 
@@ -6,7 +6,7 @@ from managed_spark import Client, RunFailed
 
 day = sys.argv[1]
 workspace = Client().workspace("demo")
-job = workspace.describe_script(
+job = workspace.define_job(
     "examples/12-scheduled-job/report.py", name="example-report", cluster="demo-spark-3.5.9", job_timeout_min=30
 )
 # A scheduler that starts this again for the same day finds the run of that day.

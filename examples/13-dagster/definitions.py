@@ -1,4 +1,4 @@
-"""An asset whose work is done on the platform."""
+"""An asset that is materialized on the platform."""
 
 from pathlib import Path
 

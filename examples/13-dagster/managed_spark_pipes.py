@@ -1,4 +1,4 @@
-"""A client of Dagster Pipes: runs a script on the managed Spark platform, and takes over what it reports."""
+"""A client of Dagster Pipes: runs a script on the managed Spark platform, and passes on what it reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MODULE_PATH = f"dagster/{hashlib.sha256(MODULE.read_bytes()).hexdigest()[:16]}/d
 
 
 class LogMessageReader(PipesMessageReader):
-    """Reads the messages of a run from its standard output, where they stand among the lines that it prints."""
+    """Reads the messages of a run from its standard output, where they are mixed with the lines that it prints."""
 
     @contextmanager
     def read_messages(self, handler: PipesMessageHandler) -> Iterator[dict[str, Any]]:
@@ -49,7 +49,7 @@ class LogMessageReader(PipesMessageReader):
 
 
 def message_of(line: str) -> Any:
-    """Returns the message that a line is; None for what the script printed."""
+    """Returns the message in a line; None for a line that the script printed."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -101,14 +101,14 @@ class ManagedSparkPipesClient(PipesClient):
                 try:
                     run.kill()
                 except Conflict:
-                    # It has ended by itself meanwhile.
+                    # It has already ended by itself.
                     pass
                 raise
         return PipesClientCompletedInvocation(session, metadata={"run": run.url})
 
 
 def key_of(context: OpExecutionContext | AssetExecutionContext) -> str:
-    """A step that is asked for again has the same run; a retry of the step has its own."""
+    """Returns the key of a step, which gets the same run if it is started again; a retry of the step gets a new one."""
     op = context.op_execution_context if isinstance(context, AssetExecutionContext) else context
     parts = [op.run_id, op.get_step_execution_context().step.key, str(op.retry_number)]
     return f"dagster-{hashlib.sha256('/'.join(parts).encode()).hexdigest()}"

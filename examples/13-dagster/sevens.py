@@ -11,5 +11,5 @@ from dagster_pipes import PipesCliArgsParamsLoader, open_dagster_pipes  # noqa: 
 
 with open_dagster_pipes(params_loader=PipesCliArgsParamsLoader()) as pipes:
     count = spark.range(1, int(sys.argv[1]) + 1).where("id % 7 = 0").count()
-    pipes.log.info(f"{count} numbers can be divided by 7")
+    pipes.log.info(f"{count} numbers are divisible by 7")
     pipes.report_asset_materialization(metadata={"count": count, "wanted_by": pipes.get_extra("wanted_by")})

@@ -132,11 +132,11 @@ describe('the Airflow provider', () => {
       late: ['failed', 1],
       late_deferred: ['failed', 1],
     });
-    expect(log).toMatch(/Job \d+ of an earlier try goes on/);
+    expect(log).toMatch(/Job \d+ of an earlier try is still running/);
     expect(log).toMatch(/stderr \| AssertionError: not yet/);
     expect(log).toMatch(
       /Job \d+ is ERROR: AssertionError: not yet.* Read the traceback in the log that the reason names\./,
     );
-    expect(seen.connection).toEqual([true, 'You are airflow-admin.']);
+    expect(seen.connection).toEqual([true, 'Logged in as airflow-admin.']);
   });
 });

@@ -119,7 +119,7 @@ def test_a_type_that_clients_cannot_read_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_dictionaries_do_not_lose_a_column() -> None:
     table = Table([Column("a"), Column("b"), Column("a")], [(1, 2, 3)], False)
-    with pytest.raises(ConfigurationError, match="several columns with the name a"):
+    with pytest.raises(ConfigurationError, match="several columns named a"):
         table.to_dicts()
 
 

@@ -1,4 +1,4 @@
-"""Servers, users and kernels that mean harm."""
+"""Hostile servers, users and kernels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from conftest import Platform, page, refused
 from test_cli import CLUSTER, WORKSPACE, Terminal, msp
 
 from managed_spark import Client, ConfigurationError, RunFailed, Settings, Unauthenticated, Unreachable, operations
-from managed_spark._cells import DISPLAYED_KEPT, TEXT_KEPT, Cell
+from managed_spark._cells import MAX_DISPLAYED_LENGTH, MAX_TEXT_LENGTH, Cell
 from managed_spark._sync import client as module
 from managed_spark._table import Column, Table
 from managed_spark.cli import completion
 
 assert msp
 
-#: Clears the screen, gives the terminal a title, types a command into it, and colors it.
+#: Clears the screen, sets the title of the terminal, makes it type an answer, and colors text.
 COMMANDS = "a\x1b[2Jb\x1b]0;title\x07c\x9b5nd\x1b[31mred\x1b[0m\r\x08\u202eend"
 
 
@@ -31,7 +31,7 @@ def answered(body: Any) -> httpx.Response:
     return httpx.Response(200, json=body)
 
 
-def obeyed(text: str) -> List[str]:
+def control_characters(text: str) -> List[str]:
     return [letter for letter in text if letter not in "\n\t" and not letter.isprintable()]
 
 
@@ -54,16 +54,16 @@ def test_a_log_cannot_command_the_terminal(
     if is_terminal:
         assert printed == "ab ]0;title cdred   end\n"
     else:
-        # A file or a program gets what the job wrote.
+        # A file or a program gets the output of the job unchanged.
         assert printed == f"{COMMANDS}\n"
 
 
 def test_errors_and_names_cannot_command_the_terminal(client: Client, platform: Platform) -> None:
     failure = RunFailed(7, "ERROR", None, COMMANDS, "https://x")
-    assert obeyed(str(failure)) == [] and failure.reason == COMMANDS
+    assert control_characters(str(failure)) == [] and failure.reason == COMMANDS
     platform.answers = [page([{**CLUSTER, "name": COMMANDS}]), answered({**WORKSPACE, "name": COMMANDS})]
     shown = [next(client.clusters.list()), client.workspace("demo"), Table([Column(COMMANDS)], [], False)]
-    assert [obeyed(repr(one)) for one in shown] == [[], [], []]
+    assert [control_characters(repr(one)) for one in shown] == [[], [], []]
 
 
 def test_a_name_that_a_shell_would_evaluate_is_not_completed(msp: Any, platform: Platform) -> None:
@@ -73,7 +73,7 @@ def test_a_name_that_a_shell_would_evaluate_is_not_completed(msp: Any, platform:
 
 
 def test_a_shell_does_not_wait_for_pages_without_end(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion, "ASKED_SECONDS", 0.2)
+    monkeypatch.setattr(completion, "TIMEOUT_SECONDS", 0.2)
     numbers = iter(range(2, 1 << 30))
     platform.handler = lambda request: page([{**CLUSTER, "name": "x"}], following=next(numbers))
     assert completion.clusters("d") == []
@@ -89,7 +89,7 @@ def test_json_has_no_numbers_that_json_does_not_know(msp: Any, platform: Platfor
 
 @pytest.mark.parametrize("token", ["secret-1\n", "secret-1\r\nX: y", "secret 1", "sécret-1", "secret-1\x00"])
 def test_a_token_that_no_header_holds_is_not_shown(token: str) -> None:
-    with pytest.raises(ConfigurationError, match="The token of the environment is none") as raised:
+    with pytest.raises(ConfigurationError, match="The token of the environment is invalid") as raised:
         Settings("https://spark.test", token=token, source="the environment")
     assert "cret" not in str(raised.value)
 
@@ -104,7 +104,7 @@ def test_a_token_of_a_server_cannot_write_other_profiles(msp: Any, platform: Pla
 
 
 def test_a_key_that_no_header_holds_is_refused(client: Client, platform: Platform) -> None:
-    with pytest.raises(ConfigurationError, match="An Idempotency-Key can hold only"):
+    with pytest.raises(ConfigurationError, match="An Idempotency-Key can have only"):
         client._transport.call(operations.start_cluster, body={}, idempotency_key="a\r\nX: y")
     assert platform.requests == []
 
@@ -158,7 +158,7 @@ def test_a_strange_retry_after_is_a_refusal_in_the_end(client: Client, platform:
 )
 def test_an_answer_that_nobody_can_read_is_an_error_of_the_client(client: Client, platform: Platform, content: bytes) -> None:
     platform.handler = lambda request: httpx.Response(200, content=content, headers={"Content-Type": "text/html"})
-    with pytest.raises(Unreachable, match=r"listClusters got an answer that is not the platform's \(text/html\)"):
+    with pytest.raises(Unreachable, match=r"The answer to listClusters is not from the platform \(text/html\)"):
         list(client.clusters.list())
     platform.handler = lambda request: httpx.Response(403, content=content)
     with pytest.raises(Exception, match="The platform answered 403 Forbidden"):
@@ -172,7 +172,7 @@ def test_ids_of_another_form_stay_as_they_are(client: Client, platform: Platform
 
 
 class Endless(httpx.SyncByteStream):
-    """A body without end, of which each piece is a thousand times smaller on the way."""
+    """A body that does not end."""
 
     def __init__(self, piece: bytes) -> None:
         self.piece = piece
@@ -191,7 +191,7 @@ def test_a_body_without_end_is_not_read(client: Client, platform: Platform, stat
     packed = {"Content-Encoding": "gzip"}
     bomb = Endless(gzip.compress(b"x" * (8 << 20), 1))
     tail = Endless(gzip.compress(b"x"))
-    for stream, headers, why in ((bomb, packed, "more than"), (tail, packed, "goes on"), (Endless(b"x" * (1 << 20)), {}, "more than")):
+    for stream, headers, why in ((bomb, packed, "larger than"), (tail, packed, "data after its end"), (Endless(b"x" * (1 << 20)), {}, "larger than")):
         platform.answers = [httpx.Response(status, headers=headers, stream=stream)]
         with pytest.raises(Unreachable, match=why):
             client.user()
@@ -199,18 +199,18 @@ def test_a_body_without_end_is_not_read(client: Client, platform: Platform, stat
 
 
 def test_a_body_that_drips_is_given_up(client: Client, platform: Platform) -> None:
-    client.set_patience(0.05)
+    client.set_timeout(0.05)
     body = Endless(b" ")
     body.given = -1_000_000
     platform.handler = lambda request: httpx.Response(200, stream=body)
-    with pytest.raises(Unreachable, match="the answer does not end"):
+    with pytest.raises(Unreachable, match="the body was not complete in time"):
         client.user()
 
 
 def test_a_body_that_cannot_be_unpacked_is_no_answer(client: Client, platform: Platform) -> None:
     client._transport.retry_seconds = 0
     platform.handler = lambda request: httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=Endless(b"no gzip"))
-    with pytest.raises(Unreachable, match="getUserInfo at https://spark.test got no answer"):
+    with pytest.raises(Unreachable, match="No answer from https://spark.test to getUserInfo"):
         client.user()
 
 
@@ -242,7 +242,7 @@ def test_a_download_follows_no_link_and_leaves_files_of_others(client: Client, p
         raise httpx.ReadError("reset")
 
     platform.answers = [httpx.Response(200, content=broken())]
-    with pytest.raises(Unreachable, match="The download of data.csv broke off: reset"):
+    with pytest.raises(Unreachable, match="The download of data.csv was interrupted: reset"):
         files.download("data.csv", target)
     assert (target.read_bytes(), len(list(tmp_path.iterdir()))) == (b"theirs", 3)
 
@@ -264,7 +264,7 @@ def test_a_cell_keeps_a_part_of_what_has_no_end() -> None:
     for _ in range(20):
         cell.add(message("stream", text="x" * (1 << 20)))
         cell.add(message("display_data", data={"text/html": "x" * (8 << 20)}))
-    assert (len(cell.text), len(cell.displays)) == (TEXT_KEPT, DISPLAYED_KEPT // (8 << 20))
+    assert (len(cell.text), len(cell.displays)) == (MAX_TEXT_LENGTH, MAX_DISPLAYED_LENGTH // (8 << 20))
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_kernel_can_send_anything(sent: Any) -> None:
     assert cell.add(message("execute_reply", status="error", traceback="x", ename=COMMANDS))
     with pytest.raises(Exception) as raised:
         cell.result()
-    assert obeyed(str(raised.value)) == []
+    assert control_characters(str(raised.value)) == []
 
 
 def test_tokens_and_passwords_are_in_no_log(platform: Platform, caplog: Any) -> None:
@@ -291,5 +291,5 @@ def test_tokens_and_passwords_are_in_no_log(platform: Platform, caplog: Any) -> 
     settings = Settings("https://spark.test", username="ada", password="secret-p")
     with Client(settings=settings, http=platform) as client:
         client.user()
-    assert "getUserInfo is sent again" in caplog.text
+    assert "Retrying getUserInfo" in caplog.text
     assert "secret" not in caplog.text

@@ -10,7 +10,7 @@ from conftest import Platform, page, refused
 
 from managed_spark import CellFailed, Client, Cluster, ClusterFailed, ConfigurationError, DeadlineExceeded, Run, RunFailed
 from managed_spark._cells import Cell, code_cells
-from managed_spark._lines import LONGEST_LINE, Lines
+from managed_spark._lines import MAX_LINE_BYTES, Lines
 from managed_spark._sync.workspaces import name_of
 
 
@@ -84,8 +84,8 @@ def test_follow_has_a_deadline(run: Run, platform: Platform) -> None:
 
 def test_a_line_without_end_is_given_in_parts() -> None:
     lines = Lines()
-    parts = list(lines.feed(b"x" * (2 * LONGEST_LINE + 1))) + list(lines.end())
-    assert [len(part) for part in parts] == [LONGEST_LINE, LONGEST_LINE, 1]
+    parts = list(lines.feed(b"x" * (2 * MAX_LINE_BYTES + 1))) + list(lines.end())
+    assert [len(part) for part in parts] == [MAX_LINE_BYTES, MAX_LINE_BYTES, 1]
 
 
 def test_a_failed_run_raises_its_reason_and_what_to_do(run: Run, platform: Platform) -> None:
@@ -166,7 +166,7 @@ def test_a_file_becomes_a_notebook_of_its_language(client: Client, platform: Pla
     file.write_text('{"cells": [], "metadata": {"kernelspec": {"name": "spylon", "language": "Scala"}}}')
     uploaded = httpx.Response(200, json={"full_file_path": "my-cells.ipynb", "workspace_id": "3"})
     platform.answers = [found(), uploaded, refused(409, "RECORD.DUPLICATE_NAME"), httpx.Response(201, json={})]
-    assert client.workspace("demo").describe_notebook(str(file), cluster=2, driver_memory="1g") == "my-cells"
+    assert client.workspace("demo").define_notebook(str(file), cluster=2, driver_memory="1g") == "my-cells"
     created, updated = (json.loads(request.content) for request in platform.requests[2:])
     assert created == {
         "cluster_id": 2,
@@ -181,7 +181,7 @@ def test_a_file_becomes_a_notebook_of_its_language(client: Client, platform: Pla
 def test_a_notebook_that_is_not_there_is_not_made_by_its_name(client: Client, platform: Platform) -> None:
     platform.answers = [found(), refused(404, "RECORD.NOT_FOUND")]
     with pytest.raises(ConfigurationError, match="has no notebook report"):
-        client.workspace("demo").describe_notebook("report", cluster="c")
+        client.workspace("demo").define_notebook("report", cluster="c")
 
 
 def test_cells_with_code_are_read_from_a_notebook() -> None:

@@ -26,7 +26,7 @@ def quickstart(folder: Path, mode: int = 0o600) -> Path:
 
 
 def test_the_environment_comes_first_then_the_profile_then_the_quickstart(env: Dict[str, str], tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="There are no settings"):
+    with pytest.raises(ConfigurationError, match="No settings for the platform"):
         load_settings(env=env)
     quickstart(tmp_path / ".runtime")
     found = load_settings(env=env)

@@ -18,7 +18,7 @@ TOKEN = "secret-1"
 
 
 class Kernel:
-    """Answers each request to execute, unless it sends its clients elsewhere."""
+    """Answers each execute request, or redirects its clients if it has a location."""
 
     def __init__(self) -> None:
         self.asked: List[Any] = []
@@ -78,7 +78,7 @@ def test_the_token_is_in_no_address_and_no_log(
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     caplog.set_level(logging.DEBUG)
-    # Those of the server in this test would show what it received.
+    # The logs of the server in this test would contain what it received.
     logging.getLogger("websockets.server").setLevel(logging.INFO)
     execute(kernel, is_asynchronous)
     assert kernel.asked == [("/api/v1/workspace/3/notebook/7/kernel/socket", f"Bearer {TOKEN}")]

@@ -1,4 +1,4 @@
-"""Statements over the protocol of HiveServer2, whose messages a server in memory answers."""
+"""SQL statements over the HiveServer2 protocol, with a server in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ impala = pytest.importorskip("impala._thrift_gen.TCLIService.ttypes")
 
 
 class Server:
-    """A session in which each statement has one column of three numbers, unless it is wrong or endless."""
+    """A session in which each statement returns one column of three numbers, unless it is wrong or endless."""
 
     def __init__(self) -> None:
         self.called: List[str] = []
@@ -98,8 +98,8 @@ def server(platform: Platform) -> Server:
 
 def test_a_statement_takes_the_way_of_all_requests(client: Client, platform: Platform, server: Server) -> None:
     found = client.workspace("demo").sql("select n", cluster="c")
-    assert (found.rows, found.described[0].type) == ([(1,), (2,), (3,)], "BIGINT")
-    # With its certificates and proxies: a client of its own would show the token to a server that has no certificate.
+    assert (found.rows, found.schema[0].type) == ([(1,), (2,), (3,)], "BIGINT")
+    # The transport of impyla would send the token to a server whose certificate was not verified.
     assert len([request for request in platform.requests if request.url.path.endswith("/thrift")]) >= len(server.called)
     assert server.called[-1] == "CloseSession"
 
@@ -120,7 +120,7 @@ def test_a_wrong_statement_fails_with_its_error(client: Client, server: Server) 
 
 
 def test_a_statement_that_does_not_end_is_ended(client: Client, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_waiting, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(_waiting, "MIN_PAUSE_SECONDS", 0.01)
     with pytest.raises(DeadlineExceeded, match="The statement took longer than 0.3 s"):
         client.workspace("demo").sql("endless", cluster="c", timeout=0.3)
     assert server.called[-2:] == ["CloseOperation", "CloseSession"]

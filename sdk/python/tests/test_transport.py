@@ -58,7 +58,7 @@ def test_retries_end(client: Client, platform: Platform, pauses: List[float]) ->
 def test_a_platform_that_never_answers_is_unreachable(client: Client, platform: Platform) -> None:
     client._transport.retry_seconds = 0
     platform.handler = lambda request: httpx.ConnectError("refused")
-    with pytest.raises(Unreachable, match="getUserInfo at https://spark.test got no answer: refused"):
+    with pytest.raises(Unreachable, match="No answer from https://spark.test to getUserInfo: refused"):
         client.user()
 
 

@@ -1,4 +1,4 @@
-// The entry for browsers: the session is a cookie, which scripts cannot read.
+// The entry point for browsers. The session is a cookie that scripts cannot read.
 import { BaseClient } from './client.ts';
 import { ConfigurationError } from './errors.ts';
 import type { Host } from './host.ts';
@@ -9,9 +9,11 @@ export * from './face.ts';
 
 const HOST: Host = {
   open: (path) =>
-    Promise.reject(new ConfigurationError(`A browser cannot open ${path}. Pass a File, or a name and a text.`)),
+    Promise.reject(new ConfigurationError(`A browser cannot open ${path}. Pass a File, or a name and the content.`)),
   save: (path) =>
-    Promise.reject(new ConfigurationError(`A browser cannot write ${path}. Use read(), and offer the Blob.`)),
+    Promise.reject(
+      new ConfigurationError(`A browser cannot write ${path}. Use read(), and let the user save the Blob.`),
+    ),
   openSocket: (url) => new WebSocket(new URL(url, location.href.replace(/^http/, 'ws'))),
 };
 

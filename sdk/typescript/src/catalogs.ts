@@ -2,14 +2,15 @@ import { browseColumns, browseSchemas, browseTables, listMetastoreCatalogs } fro
 import type { BrowseColumn, BrowseSchema, BrowseTable, MetastoreCatalogRead } from './generated/types.ts';
 import type { Context } from './host.ts';
 
-/** The secrets that open a catalog, and the name of a catalog of a Unity metastore. */
+/** Options of browsing a metastore. */
 export interface Browsing {
-  /** Id of the workspace whose secrets open the catalog. */
+  /** Id of the workspace whose secrets give access to the metastore. */
   workspace: number;
+  /** Name of a catalog of a Unity metastore; its default catalog if absent. */
   catalog?: string | undefined;
 }
 
-/** The catalogs of metastores, and the tables in them. */
+/** The metastore catalogs of the tenant, and the tables in them. */
 export class Catalogs {
   readonly #context: Context;
 

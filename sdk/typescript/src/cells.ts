@@ -2,12 +2,12 @@ import { ConfigurationError } from './errors.ts';
 import { CellFailed } from './failures.ts';
 import type { NotebookType } from './generated/types.ts';
 
-/** The most characters, the most displayed results and the most characters of them that are kept of a cell. */
-const MAX_TEXT = 16 << 20;
+/** Limits of the text, of the number of displayed results and of their text that are kept of a cell. */
+const MAX_TEXT_LENGTH = 16 << 20;
 const MAX_DISPLAYS = 1000;
-const MAX_DISPLAYED = 64 << 20;
+const MAX_DISPLAYED_LENGTH = 64 << 20;
 
-/** A message of a kernel, as far as it is read. */
+/** The parts of a kernel's message that are read. */
 interface KernelMessage {
   msg_type?: string;
   parent_header?: { msg_id?: string };
@@ -45,14 +45,14 @@ export class Cell {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** Takes a message of the kernel; returns true if it is the reply, which is the last one of this cell. */
+  /** Adds a message of the kernel; returns true if it is the reply, which is the last message of this cell. */
   add(message: KernelMessage | null): boolean {
     const { msg_type, parent_header } = message ?? {};
     if (parent_header?.msg_id !== this.id) return false;
-    // Code in a kernel can send null, which has no default.
+    // Code in a kernel can send null, for which a default of destructuring does not apply.
     const content = message?.content ?? {};
-    if (msg_type === 'stream' && this.text.length < MAX_TEXT) {
-      this.text = (this.text + (content.text ?? '')).slice(0, MAX_TEXT);
+    if (msg_type === 'stream' && this.text.length < MAX_TEXT_LENGTH) {
+      this.text = (this.text + (content.text ?? '')).slice(0, MAX_TEXT_LENGTH);
     }
     if (msg_type === 'execute_result') this.data = content.data ?? {};
     if (msg_type === 'display_data') this.#display(content.data ?? {});
@@ -63,7 +63,7 @@ export class Cell {
 
   #display(data: Record<string, unknown>): void {
     const size = Object.values(data).reduce<number>((sum, value) => sum + textOf(value).length, 0);
-    if (this.displays.length >= MAX_DISPLAYS || this.#displayed + size > MAX_DISPLAYED) return;
+    if (this.displays.length >= MAX_DISPLAYS || this.#displayed + size > MAX_DISPLAYED_LENGTH) return;
     this.displays.push(data);
     this.#displayed += size;
   }
@@ -94,7 +94,7 @@ interface NotebookFile {
   metadata?: { kernelspec?: { language?: string; name?: string } };
 }
 
-/** Returns the cells with code of an .ipynb file that the platform sent, where each has an id; blank ones are left out. */
+/** Returns the code cells of an .ipynb file from the platform, where each has an id, without blank ones. */
 export function codeCells(content: string): CodeCell[] {
   return notebookOf(content).cells.flatMap(({ id, cell_type, source }) => {
     const code = Array.isArray(source) ? source.join('') : String(source);

@@ -9,7 +9,7 @@ import type { Run } from './runs.ts';
 import type { Arguments } from './transport.ts';
 import { Workspace } from './workspaces.ts';
 
-/** A client of the platform, of which Node and browsers each have their own. */
+/** Base class of the clients for Node and for browsers. */
 export class BaseClient {
   readonly #context: Context;
   readonly clusters: Clusters;
@@ -51,12 +51,12 @@ export class BaseClient {
     return this.workspace(workspaceId).notebooks.get(notebookId);
   }
 
-  /** Returns the user that calls. */
+  /** Returns the user of this client. */
   user(): Promise<UserInfo> {
     return this.#context.transport.call(getUserInfo);
   }
 
-  /** Calls any operation of the API that has no method here: `client.call(operations.listGroups)`. */
+  /** Calls any operation of the API, including those without a method here: `client.call(operations.listGroups)`. */
   call<I, A>(operation: Operation<I, A>, ...request: Arguments<I>): Promise<A> {
     return this.#context.transport.call(operation, ...request);
   }
@@ -66,7 +66,7 @@ export class BaseClient {
     return this.#context.transport.pages(operation, ...request);
   }
 
-  /** Returns the success of an operation, whose body is still to be read. */
+  /** Returns the successful response of an operation, whose body the caller reads. */
   send<I>(operation: Operation<I, unknown>, ...request: Arguments<I>): Promise<Response> {
     return this.#context.transport.send(operation, ...request);
   }

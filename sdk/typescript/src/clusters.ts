@@ -13,10 +13,10 @@ import { chosen, type Context, type Ref } from './host.ts';
 import type { Operation } from './operation.ts';
 import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
 
-/** A machine of a cloud may take this long. */
+/** A cloud may take this long to create machines. */
 const START_MS = 1_800_000;
 
-/** A change that the platform has begun: `await` it to know that it was accepted, and `wait()` for its end. */
+/** A change of a cluster. `await` returns once the platform has accepted it, `wait()` once it is complete. */
 export class ClusterChange implements PromiseLike<void> {
   readonly #accepted: Promise<void>;
   readonly #reached: (options: WaitOptions) => Promise<ClusterRead>;
@@ -26,7 +26,7 @@ export class ClusterChange implements PromiseLike<void> {
     this.#reached = reached;
   }
 
-  /** Returns the cluster once it is in the state. @throws ClusterFailed if it comes to rest in another one */
+  /** Waits until the cluster has the status. @throws ClusterFailed if it ends up in ERROR or DESTROYED */
   async wait(options: WaitOptions = {}): Promise<ClusterRead> {
     await this.#accepted;
     return this.#reached(options);
@@ -58,7 +58,7 @@ export class Clusters {
     return this.#context.transport.call(getCluster, { query: chosen('cluster', cluster) });
   }
 
-  /** Creates a cluster, which does not run yet. */
+  /** Creates a cluster without starting it. */
   async create(fields: CreateCluster): Promise<ClusterRead> {
     const { cluster_id } = await this.#context.transport.call(createCluster, { body: fields });
     return this.get(cluster_id);
@@ -76,10 +76,10 @@ export class Clusters {
     return this.#change(destroyCluster, cluster, 'DESTROYED');
   }
 
-  /** Returns the cluster in this status. @throws ClusterFailed if it comes to rest in another one */
+  /** Waits until the cluster has this status. @throws ClusterFailed if it ends up in ERROR or DESTROYED */
   async waitFor(cluster: Ref, status: ClusterStatus, options: WaitOptions = {}): Promise<ClusterRead> {
     const { timeoutMs = START_MS, signal } = options;
-    const pauses = new Pauses(new Deadline(timeoutMs, `Cluster ${cluster} on its way to ${status}`), options);
+    const pauses = new Pauses(new Deadline(timeoutMs, `Waiting for cluster ${cluster} to become ${status}`), options);
     for (;;) {
       const query = chosen('cluster', cluster);
       const found = await this.#context.transport.call(getCluster, { query, signal });
@@ -105,7 +105,7 @@ export class Clusters {
   }
 }
 
-/** One cluster; a request is sent when a method is called. */
+/** One cluster. Only its methods send requests. */
 export class Cluster {
   readonly #clusters: Clusters;
   readonly ref: Ref;

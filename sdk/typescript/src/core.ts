@@ -1,4 +1,4 @@
-// The core: typed calls of single operations. It is small, for programs that do without the classes of `managed-spark`.
+// The core: typed calls of single operations. It is small, for programs that do not need the classes of `managed-spark`.
 export * from './errors.ts';
 export type { Operation, PagedOperation, Upload } from './operation.ts';
 export { CookieSession, PasswordSession, TokenSession, type Login } from './sessions.ts';

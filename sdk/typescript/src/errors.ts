@@ -1,26 +1,26 @@
-// Everything that the client throws. Decide by class or by `code`, which is stable; messages may change.
+// The errors of the client. Handle them by class or by `code`, which is stable; messages may change.
 
-/** The parent of all errors of this package. */
+/** Base class of all errors of this package. */
 export class ManagedSparkError extends Error {
   override name = 'ManagedSparkError';
 
   constructor(message: string, options?: ErrorOptions) {
-    // Reasons and messages come from others, and Node writes those of an uncaught error to the terminal as they are.
+    // Messages and reasons can come from other users, and Node prints those of an uncaught error to the terminal unchanged.
     super(printable(message), options);
   }
 }
 
-/** There are no settings to connect with, or they cannot be used. */
+/** The settings for the connection are missing or not valid. */
 export class ConfigurationError extends ManagedSparkError {
   override name = 'ConfigurationError';
 }
 
-/** The platform did not answer, or the connection broke, until the retries were used up. */
+/** The platform did not answer, or the connection broke, until the retries were exhausted. */
 export class Unreachable extends ManagedSparkError {
   override name = 'Unreachable';
 }
 
-/** A wait took longer than its timeout. What was waited for goes on. */
+/** A wait exceeded its timeout. What it waited for continues. */
 export class DeadlineExceeded extends ManagedSparkError {
   override name = 'DeadlineExceeded';
 }
@@ -29,10 +29,10 @@ export class DeadlineExceeded extends ManagedSparkError {
 export class ApiError extends ManagedSparkError {
   override name = 'ApiError';
   readonly status: number;
-  /** It is stable, such as `CLUSTER.INVALID_STATE`; empty if something before the platform answered. */
+  /** Stable error code, such as `CLUSTER.INVALID_STATE`; empty if a proxy answered instead of the platform. */
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
-  /** Names the request in the logs of the platform. */
+  /** Identifies the request in the logs of the platform. */
   readonly correlationId: string;
   /** The message of the platform, without the code. */
   readonly reason: string;
@@ -55,7 +55,7 @@ export interface Refusal {
   correlationId: string;
 }
 
-/** 400, 413, 415 or 422: the request itself is wrong. */
+/** 400, 413, 415 or 422: the request itself is not valid. */
 export class Invalid extends ApiError {
   override name = 'Invalid';
 }
@@ -128,7 +128,7 @@ export function refusalOf(status: number, body: unknown): ApiError {
   });
 }
 
-/** Returns text that a terminal shows and does not obey: control characters could hide, rename or type something. */
+/** Replaces control characters, with which text could hide output, rename the terminal or type commands; keeps line breaks and tabs. */
 function printable(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, ' ');
 }

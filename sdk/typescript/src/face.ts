@@ -1,4 +1,4 @@
-// The exports that Node and browsers have in common.
+// The exports that the entries for Node and browsers have in common.
 export * from './core.ts';
 export * as operations from './generated/operations.ts';
 export type * as types from './generated/types.ts';

@@ -12,7 +12,7 @@ interface EndedRun {
   logUrl: string;
 }
 
-/** A run of a job ended otherwise than DONE, or an instance of a notebook before its kernel ran. */
+/** A run of a job did not end as DONE, or an instance of a notebook ended before its kernel ran. */
 export class RunFailed extends ManagedSparkError {
   override name = 'RunFailed';
   readonly id: number;
@@ -37,7 +37,7 @@ export class RunFailed extends ManagedSparkError {
   }
 }
 
-/** A cluster reached another state than the one waited for. */
+/** A cluster did not reach the status that was waited for. */
 export class ClusterFailed extends ManagedSparkError {
   override name = 'ClusterFailed';
   readonly id: number;
@@ -52,7 +52,7 @@ export class ClusterFailed extends ManagedSparkError {
   }
 }
 
-/** A statement is wrong or failed, or the SQL server ended meanwhile. */
+/** A statement is not valid or failed, or the SQL server ended meanwhile. */
 export class SqlFailed extends ManagedSparkError {
   override name = 'SqlFailed';
   /** The SQLSTATE, such as 42703; empty if there is none. */

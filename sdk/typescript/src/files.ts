@@ -14,7 +14,7 @@ import type { Place } from './place.ts';
 
 const TRANSFER_MS = 600_000;
 
-/** A local file: its path in Node, or a File, which a browser gets by an input or a drop. */
+/** A local file: a path in Node, or a `File`, which a browser gets from an input or a drop. */
 export type LocalSource = string | File;
 
 /** The files of a workspace. */
@@ -25,7 +25,7 @@ export class Files {
     this.#place = place;
   }
 
-  /** Copies a local file to the path, or to its own name; returns the path in the workspace. */
+  /** Uploads a local file to the path, which is its own name by default; returns the path in the workspace. */
   async upload(source: LocalSource, path?: string, options: { overwrite?: boolean } = {}): Promise<string> {
     const { name, content } =
       typeof source === 'string' ? await this.#place.context.host.open(source) : { name: source.name, content: source };
@@ -35,7 +35,7 @@ export class Files {
   /** Writes a file; returns its path in the workspace. */
   async write(path: string, data: Upload, { overwrite = true }: { overwrite?: boolean } = {}): Promise<string> {
     const query = { workspace_id: await this.#place.id(), path, overwrite };
-    // A text in a Blob has its length in bytes before it is sent, and is no JSON.
+    // As a Blob, text is not sent as JSON, and its length in bytes is known.
     const body = new Blob([data]);
     const { full_file_path } = await this.#place.context.transport.call(uploadWorkspaceFile, {
       query,
@@ -46,7 +46,7 @@ export class Files {
     return full_file_path;
   }
 
-  /** Writes a file of the workspace to a local one, which appears once it is whole. */
+  /** Downloads a file of the workspace. The local file appears once it is complete. */
   async download(path: string, target: string): Promise<void> {
     const query = { workspace_id: await this.#place.id(), file_path: path };
     const { body } = await this.#place.context.transport.send(downloadWorkspaceFile, { query });
@@ -69,7 +69,7 @@ export class Files {
   }
 }
 
-/** The secrets of a workspace; nobody can read their values back. */
+/** The secrets of a workspace. Their values cannot be read back. */
 export class Secrets {
   readonly #place: Place;
 
@@ -82,7 +82,7 @@ export class Secrets {
     yield* this.#place.context.transport.pages(listWorkspaceSecrets, { query });
   }
 
-  /** Creates a secret of one value, which clusters can give their jobs as a variable, or changes the one of this name. */
+  /** Creates or updates a secret with one value, which clusters can pass to their jobs as an environment variable. */
   async put(name: string, value: string): Promise<void> {
     const { transport } = this.#place.context;
     const query = { workspace_id: await this.#place.id() };

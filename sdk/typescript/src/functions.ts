@@ -3,7 +3,7 @@ import type { Place } from './place.ts';
 import type { Run } from './runs.ts';
 import type { WaitOptions } from './waiting.ts';
 
-/** The platform ends a call after an hour; this leaves time for the answer. */
+/** The platform ends a call after an hour at most; this leaves time for the answer. */
 const CALL_MS = 3_660_000;
 const STOP_MS = 600_000;
 
@@ -11,12 +11,12 @@ const STOP_MS = 600_000;
 export interface ServedFunction {
   (body?: unknown, options?: WaitOptions): Promise<unknown>;
   readonly run: Run;
-  /** Ends the run that serves the function, which frees its slot of the cluster. */
+  /** Stops the run that serves the function, which frees its slot on the cluster. */
   stop(options?: WaitOptions): Promise<void>;
 }
 
 export function servedFunction(place: Place, run: Run): ServedFunction {
-  // A call whose answer is lost is not repeated, since it may have been carried out.
+  // A call whose answer is lost is not repeated, since it may have been executed.
   const call = async (body: unknown = {}, { timeoutMs = CALL_MS, signal }: WaitOptions = {}): Promise<unknown> => {
     const path = { workspace_id: await place.id(), job_id: run.id };
     return place.context.transport.call(invokeFunction, { path, body, repeatable: false, timeoutMs, signal });

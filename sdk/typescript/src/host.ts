@@ -6,11 +6,11 @@ export interface LocalFile {
   content: Blob;
 }
 
-/** The parts that Node and browsers do in different ways. */
+/** The functions that Node and browsers implement in different ways. */
 export interface Host {
   /** Returns the file of this path. */
   open(path: string): Promise<LocalFile>;
-  /** Writes a file of this path, which appears once it is whole. */
+  /** Writes a file to this path. It appears once it is complete. */
   save(path: string, content: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void>;
   openSocket(url: string): WebSocket;
 }
@@ -21,7 +21,7 @@ export interface Context {
   readonly host: Host;
 }
 
-/** The code of the error for a name that another record has. */
+/** Error code of a name that another record already has. */
 export const NAME_TAKEN = 'RECORD.DUPLICATE_NAME' as const;
 
 /** A name, or an id if it is a number. */
@@ -30,7 +30,7 @@ export type Ref = number | string;
 /** The fields that name a record by its id or by its name. */
 export type Chosen<K extends string> = { [Key in `${K}_id`]?: number } & { [Key in `${K}_name`]?: string };
 
-/** Names a record as the operations take it: a number is an id. */
+/** Selects a record by id or by name, in the parameters of the operations: a number is an id. */
 export function chosen<K extends string>(kind: K, ref: Ref): Chosen<K> {
   return { [`${kind}_${typeof ref === 'number' ? 'id' : 'name'}`]: ref } as Chosen<K>;
 }

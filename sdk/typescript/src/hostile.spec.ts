@@ -11,7 +11,7 @@ import { caught, ok, page, TestPlatform, withoutPauses } from './testing/platfor
 
 const MIB = 1 << 20;
 
-// Servers, users and kernels that mean harm.
+// Hostile servers, users and kernels.
 describe('a client', () => {
   let platform: TestPlatform;
 
@@ -30,7 +30,9 @@ describe('a client', () => {
   it.each(['secret\n', 'se cret', 'secret\r\nX: y', 'sécret'])(
     'does not show a token that no header holds: %j',
     async (token) => {
-      expect(() => new TokenSession(token)).toThrow(/^The token is none: it has characters that no token has/);
+      expect(() => new TokenSession(token)).toThrow(
+        /^The token is invalid: it contains a space, a line break or another character/,
+      );
       platform.answers = [ok({ token })];
       const transport = platform.transport(new PasswordSession({ username: 'ada', password: 'p' }));
       const failure = await caught(transport.call(operations.getUserInfo));
@@ -72,7 +74,9 @@ describe('a client', () => {
     platform.answers = [new Response(endless, { status, headers: { 'Content-Type': 'application/json' } })];
     const failure = await caught(platform.transport().call(operations.getUserInfo));
     expect(failure.message).toBe(
-      status === 200 ? ' sent more than 256 MiB, which is not read.' : 'The platform answered 500.',
+      status === 200
+        ? 'The answer of this server is larger than 256 MiB, the limit of the client.'
+        : 'The platform answered 500.',
     );
     expect(failure instanceof Unreachable).toBe(status === 200);
     expect(given).toBeLessThan(270);

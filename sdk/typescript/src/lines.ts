@@ -1,9 +1,9 @@
-/** A longer line is given in parts, so that a job that never ends its line cannot fill the memory. */
-export const MAX_LINE: number = 1 << 20;
+/** A longer line is yielded in parts, so that a job that never ends its line cannot fill the memory. */
+export const MAX_LINE_LENGTH: number = 1 << 20;
 
-/** Makes lines of a text that arrives in pieces. */
+/** Splits a text that arrives in chunks into lines. */
 export class Lines {
-  // The first character of a log may be the mark that a decoder leaves out by default.
+  // By default, a decoder drops a byte order mark, which may be the first character of a log.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #rest = '';
 
@@ -11,14 +11,14 @@ export class Lines {
     const lines = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) yield withoutReturn(line);
-    while (this.#rest.length > MAX_LINE) {
-      const part = this.#rest.slice(0, MAX_LINE);
-      this.#rest = this.#rest.slice(MAX_LINE);
+    while (this.#rest.length > MAX_LINE_LENGTH) {
+      const part = this.#rest.slice(0, MAX_LINE_LENGTH);
+      this.#rest = this.#rest.slice(MAX_LINE_LENGTH);
       yield part;
     }
   }
 
-  /** Yields what is left when the text has ended. */
+  /** Yields the rest of the text at its end. */
   *end(): Generator<string> {
     const rest = this.#rest + this.#decoder.decode();
     this.#rest = '';

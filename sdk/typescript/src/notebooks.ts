@@ -27,13 +27,13 @@ const DAY_MS = 24 * 3_600_000;
 const STOP_MS = 600_000;
 const OPEN_MS = 30_000;
 const MAX_RECONNECTS = 5;
-/** `WebSocket.OPEN`, which is not there if a package makes the sockets. */
+/** `WebSocket.OPEN`, which is missing if a package provides the WebSockets. */
 const OPEN = 1;
 
 export interface ExecuteOptions extends WaitOptions {
-  /** It is called with the cell after each message of the kernel, to show what it printed so far. */
+  /** Called with the cell after each message of the kernel, to show its output so far. */
   onOutput?: ((cell: Cell) => void) | undefined;
-  /** Id of a cell of the notebook, with which the outputs are kept. */
+  /** Id of the cell of the notebook in which the outputs are stored. */
   cellId?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export type NotebookSettings = Omit<
 
 export interface NotebookLanguage {
   language?: NotebookType | undefined;
-  /** Its .ipynb file in the workspace, if that has another name. What the file holds becomes the notebook. */
+  /** Its .ipynb file in the workspace, `<name>.ipynb` by default. An existing file becomes the notebook. */
   path?: string | undefined;
 }
 
@@ -65,8 +65,8 @@ export class Notebook {
     return this.#place.context.transport.call(getNotebook, { path: await this.#path() });
   }
 
-  /** Returns once the kernel can execute cells. @throws RunFailed if the notebook ended before */
-  async running(options: WaitOptions = {}): Promise<void> {
+  /** Waits until the kernel can execute cells. @throws RunFailed if the notebook ends before that */
+  async waitUntilRunning(options: WaitOptions = {}): Promise<void> {
     const pauses = new Pauses(new Deadline(options.timeoutMs ?? START_MS, `Notebook ${this.id}`), options);
     for (;;) {
       const status = await this.#usableStatus();
@@ -75,15 +75,15 @@ export class Notebook {
     }
   }
 
-  /** Returns the cells with code of the notebook as it was when this instance was started. */
+  /** Returns the code cells of the notebook as it was when this instance was started. */
   async cells(): Promise<CodeCell[]> {
     const file = await this.#place.context.transport.call(downloadNotebookRun, { path: await this.#path() });
     return codeCells(await file.text());
   }
 
   /**
-   * Executes the cells of the notebook in their order, and yields each when it is done. The platform keeps the outputs with the
-   * notebook. An instance executes each cell once: called again, also by another process, this continues where it was.
+   * Executes the cells of the notebook in order, and yields each when it is done. The platform stores the outputs in the
+   * notebook. An instance executes each cell only once: when called again, even by another process, this continues where it stopped.
    * @throws CellFailed at the first cell that raises an exception
    */
   async *runCells(options: Omit<ExecuteOptions, 'cellId'> = {}): AsyncGenerator<Cell> {
@@ -93,7 +93,7 @@ export class Notebook {
     }
   }
 
-  /** Executes code once, also if the connection breaks meanwhile. @throws CellFailed if it raises an exception */
+  /** Executes code exactly once, even if the connection breaks. @throws CellFailed if the code raises an exception */
   async execute(code: string, options: ExecuteOptions = {}): Promise<Cell> {
     const { timeoutMs = CELL_MS, signal } = options;
     const deadline = new Deadline(timeoutMs, `The cell in notebook ${this.id}`);
@@ -119,16 +119,16 @@ export class Notebook {
     await this.#place.context.transport.call(interruptKernel, { path: await this.#path() });
   }
 
-  /** Asks the kernel to stop, `stop` also waits; the notebook and its outputs stay. */
+  /** Requests the end of the kernel without waiting for it; the notebook and its outputs are kept. */
   async kill(): Promise<void> {
     await this.#place.context.transport.call(killNotebook, { path: await this.#path() });
   }
 
-  /** Stops the kernel; the notebook and its outputs stay. */
+  /** Stops the kernel and waits until it has ended; the notebook and its outputs are kept. */
   async stop(options: WaitOptions = {}): Promise<void> {
     this.disconnect();
     await this.kill();
-    const deadline = new Deadline(options.timeoutMs ?? STOP_MS, `The stop of notebook ${this.id}`);
+    const deadline = new Deadline(options.timeoutMs ?? STOP_MS, `Stopping notebook ${this.id}`);
     const pauses = new Pauses(deadline, options);
     for (;;) {
       const { notebook_status: status } = await this.details();
@@ -137,7 +137,7 @@ export class Notebook {
     }
   }
 
-  /** Closes the connection to the kernel, which goes on. */
+  /** Closes the connection to the kernel, which keeps running. */
   disconnect(): void {
     this.#socket?.close();
     this.#socket = undefined;
@@ -177,7 +177,7 @@ export class Notebook {
       await settled(socket, bounds, ({ resolve, signal }) => socket.addEventListener('open', resolve, { signal }));
     } catch (error) {
       socket.close();
-      // A client does not learn why a socket is refused. The notebook says so, if it may not be used or has ended.
+      // A WebSocket client is not informed why it was refused. The state of the notebook shows whether it has ended or is forbidden.
       if (error instanceof SocketBroken) await this.#usableStatus();
       throw error;
     }
@@ -224,18 +224,18 @@ export class Notebooks {
     try {
       yield* this.#place.context.transport.pages(listNotebooks, { path: await this.#path(), query });
     } catch (error) {
-      // This list answers 404 where others are empty.
+      // This operation answers 404 instead of an empty list.
       if (!(error instanceof NotFound)) throw error;
     }
   }
 
-  /** Returns the instance of this id, without a request. */
+  /** Returns the instance with this id, without a request. */
   get(id: number): Notebook {
     return new Notebook(this.#place, id);
   }
 
-  /** Makes the notebook, or changes the one of this name; settings that are not given stay as they are. */
-  async describe(name: string, cluster: Ref, options: NotebookSettings & NotebookLanguage = {}): Promise<void> {
+  /** Creates the notebook, or updates the one of this name; settings that are not given keep their values. */
+  async define(name: string, cluster: Ref, options: NotebookSettings & NotebookLanguage = {}): Promise<void> {
     const { language = 'python3', path: file, ...settings } = options;
     const { transport } = this.#place.context;
     const path = await this.#path();
@@ -249,7 +249,7 @@ export class Notebooks {
     }
   }
 
-  /** Starts an instance of a notebook, and does not wait for its kernel. The same key returns the same instance. */
+  /** Starts an instance of a notebook without waiting for its kernel. The same key returns the same instance. */
   async start(name: string, options: { conf?: string[]; idempotencyKey?: string } = {}): Promise<Notebook> {
     const { conf, idempotencyKey } = options;
     const body = { notebook_name: name, conf };

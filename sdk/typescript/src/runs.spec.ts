@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeadlineExceeded, RunFailed, REMEDIES, Unreachable } from './face.ts';
-import { Lines, MAX_LINE } from './lines.ts';
+import { Lines, MAX_LINE_LENGTH } from './lines.ts';
 import type { Run } from './runs.ts';
 import { caught, ok, TestPlatform, withoutPauses } from './testing/platform.ts';
 
@@ -111,7 +111,7 @@ describe('Run', () => {
     platform.handler = ({ url }) => (url.includes('/log/') ? log(0, []) : job('RUNNING'));
     const failure = await caught(follow({ timeoutMs: 0 }));
     expect(failure).toBeInstanceOf(DeadlineExceeded);
-    expect(failure.message).toBe('Job 7 took longer than 0 s. It goes on; wait again, or stop it.');
+    expect(failure.message).toBe('Job 7 took longer than 0 s. It continues; wait again, or stop it.');
   });
 
   it('throws the reason of a failed run, and a remedy', async () => {
@@ -141,8 +141,8 @@ describe('Run', () => {
 describe('Lines', () => {
   it('gives a line without end in parts', () => {
     const lines = new Lines();
-    const parts = [...lines.feed(encoder.encode('x'.repeat(2 * MAX_LINE + 1))), ...lines.end()];
-    expect(parts.map(({ length }) => length)).toEqual([MAX_LINE, MAX_LINE, 1]);
+    const parts = [...lines.feed(encoder.encode('x'.repeat(2 * MAX_LINE_LENGTH + 1))), ...lines.end()];
+    expect(parts.map(({ length }) => length)).toEqual([MAX_LINE_LENGTH, MAX_LINE_LENGTH, 1]);
   });
 });
 

@@ -26,19 +26,19 @@ const FINISHED: ReadonlySet<JobStatus> = new Set<JobStatus>(['DONE', 'ERROR', 'T
 const DAY_MS = 24 * 3_600_000;
 const START_MS = 1_800_000;
 
-/** A stream that is silent for this time is opened again: its connection may be dead, or the job has nothing to say. */
+/** A stream without data for this time is reopened: its connection may be dead, or the job prints nothing. */
 const SILENCE_MS = 60_000;
-/** Attempts to open a stream again without a byte in between. */
-const MAX_REOPENED = 10;
-/** The most of a log that is read at once. */
-const LOG_BYTES = 16 << 20;
+/** Number of times in a row that a stream is reopened without receiving a byte. */
+const MAX_REOPENS = 10;
+/** Size of the part of a log that is read at once. */
+const MAX_LOG_BYTES = 16 << 20;
 
 export interface FollowOptions extends WaitOptions {
-  /** Byte of the log to begin at. */
+  /** Byte offset in the log to start from. */
   offset?: number;
 }
 
-/** True if a job with this status has ended, and will not change any more. */
+/** True if this status is final. */
 export function isFinished(status: JobStatus): boolean {
   return FINISHED.has(status);
 }
@@ -53,7 +53,7 @@ export class Run {
     this.id = id;
   }
 
-  /** Returns the address of the run in the API; its log is below `/log/stdout`. */
+  /** Returns the URL of the run in the API; its log is at `/log/stdout` below it. */
   async url(): Promise<string> {
     const { workspace_id, job_id } = await this.#path();
     const path = getJob.path.replace('{workspace_id}', String(workspace_id)).replace('{job_id}', String(job_id));
@@ -73,48 +73,48 @@ export class Run {
     return this.#transport.call(getJobStatus, { path: await this.#path() });
   }
 
-  /** Returns what Spark measured so far: totals, stages and executors. */
+  /** Returns the metrics of the Spark application so far: totals, stages and executors. */
   async metrics(): Promise<JobMetrics> {
     return this.#transport.call(getJobMetrics, { path: await this.#path() });
   }
 
-  /** Returns the share of the run in the time of its nodes, until now or its end; `amount` is null without a price. */
+  /** Returns the cost of the run: its share of the time of its nodes, until now or its end. `amount` is null without a price. */
   async cost(): Promise<RunCost> {
     return this.#transport.call(getRunCost, { path: { workspace_id: await this.#place.id(), run_id: this.id } });
   }
 
-  /** Asks the run to stop; `wait` returns once it has. */
+  /** Requests the end of the run; `wait` returns once it has ended. */
   async kill(): Promise<void> {
     await this.#transport.call(killJob, { path: await this.#path() });
   }
 
-  /** Returns the finished run, however it ended. */
+  /** Waits until the run has ended, and returns it whatever its status. */
   wait(options: WaitOptions = {}): Promise<JobRead> {
     return this.#reached(isFinished, options);
   }
 
-  /** Returns the run once it is RUNNING. @throws RunFailed if it ended before */
-  async running(options: WaitOptions = {}): Promise<JobRead> {
+  /** Waits until the run is RUNNING. @throws RunFailed if it ends before that */
+  async waitUntilRunning(options: WaitOptions = {}): Promise<JobRead> {
     const isBegun = (status: JobStatus) => status === 'RUNNING' || isFinished(status);
     const job = await this.#reached(isBegun, { ...options, timeoutMs: options.timeoutMs ?? START_MS });
     if (isFinished(job.job_status)) throw await this.#failure(job);
     return job;
   }
 
-  /** Returns the run once it is DONE. @throws RunFailed if it ends otherwise */
+  /** Waits until the run is DONE, and returns it. @throws RunFailed if it ends in another status */
   async result(options: WaitOptions = {}): Promise<JobRead> {
     const job = await this.wait(options);
     if (job.job_status !== 'DONE') throw await this.#failure(job);
     return job;
   }
 
-  /** Returns a log: its first 16 MiB, or its last lines. */
+  /** Returns a log: its first 16 MiB, or its `last` lines. */
   async log(name: JobLog = 'stdout', options: { last?: number } = {}): Promise<string> {
-    const query = options.last === undefined ? { file_size_bytes: LOG_BYTES } : { last_n_lines: options.last };
+    const query = options.last === undefined ? { file_size_bytes: MAX_LOG_BYTES } : { last_n_lines: options.last };
     return this.#transport.call(getJobLog, { path: { ...(await this.#path()), log_type: name }, query });
   }
 
-  /** Yields the lines of a log that have the text, in any letter case, with the byte at which each begins. */
+  /** Yields the lines of a log that contain the text, ignoring case, each with its byte offset. */
   async *searchLog(
     text: string,
     name: JobLog = 'stdout',
@@ -130,9 +130,9 @@ export class Run {
         signal: options.signal,
       });
       yield* matches;
-      // An offset that leads back would be searched without end.
-      const leadsBack = offset !== undefined && next !== null && (options.backward ? next >= offset : next <= offset);
-      offset = leadsBack ? null : next;
+      // A server that repeats offsets must not keep the client in an endless loop.
+      const isRepeated = offset !== undefined && next !== null && (options.backward ? next >= offset : next <= offset);
+      offset = isRepeated ? null : next;
     }
   }
 
@@ -143,7 +143,7 @@ export class Run {
     yield* lines.end();
   }
 
-  /** Yields the bytes of a log as `follow` yields its lines. */
+  /** Yields the bytes of a log, as `follow` yields its lines. */
   async *stream(name: JobLog = 'stdout', options: FollowOptions = {}): AsyncGenerator<Uint8Array> {
     const { timeoutMs = DAY_MS, signal } = options;
     const deadline = new Deadline(timeoutMs, `Job ${this.id}`);
@@ -167,11 +167,11 @@ export class Run {
         if (silence.signal.aborted) continue;
         failures += 1;
         const what = `The log of job ${this.id} broke off ${failures} times: ${String(error)}`;
-        if (failures > MAX_REOPENED) throw new Unreachable(what, { cause: error });
+        if (failures > MAX_REOPENS) throw new Unreachable(what, { cause: error });
         await sleep(backoffMs(failures), signal);
         continue;
       }
-      // A server that shuts down ends its streams, too.
+      // A server that shuts down also ends its streams.
       if (isFinished(await this.status())) return;
       await sleep(backoffMs(0), signal);
     }
@@ -201,7 +201,7 @@ export class Run {
   }
 }
 
-/** Ends a body that says nothing for some time, or that the caller no longer wants. */
+/** Aborts a response that is silent for some time, or that the caller no longer wants. */
 class Silence {
   readonly signal: AbortSignal;
   readonly #silent = new AbortController();
@@ -212,7 +212,7 @@ class Silence {
     this.signal = signal ? AbortSignal.any([signal, this.#silent.signal]) : this.#silent.signal;
   }
 
-  /** Yields the pieces of a body. The time that the caller takes for one of them is not silence. */
+  /** Yields the pieces of a body. The time that the caller takes to process one does not count as silence. */
   async *watch(response: Response): AsyncGenerator<Uint8Array> {
     const reader = response.body?.getReader();
     if (!reader) return;

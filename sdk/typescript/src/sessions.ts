@@ -2,20 +2,20 @@ import { ConfigurationError } from './errors.ts';
 import { listMyTenants, login, selectTenant } from './generated/operations.ts';
 import type { Session, Transport } from './transport.ts';
 
-/** A token is renewed this long before it ends, so that none ends between here and there. */
-const RENEWED_BEFORE_MS = 60_000;
-/** A token lasts this long. Its expiry is a time of the server's clock; only the length is the same on every clock. */
+/** A token is renewed this long before it expires, so that none expires on its way to the platform. */
+const RENEWAL_MARGIN_MS = 60_000;
+/** Default lifetime of a token. Its `expires_at` is a time of the server's clock, which may differ from this one. */
 const TOKEN_MS = 48 * 3_600_000;
 
-/** A personal token, or another one that somebody else renews. */
+/** A personal token, or one that is renewed elsewhere. */
 export class TokenSession implements Session {
   readonly #token: string;
 
   constructor(token: string) {
-    // The error of a header would show a token that it cannot hold.
+    // The error of fetch would show a token that a header cannot hold.
     if (!/^[\x21-\x7e]+$/.test(token)) {
       throw new ConfigurationError(
-        'The token is none: it has characters that no token has, such as a blank or a line break.',
+        'The token is invalid: it contains a space, a line break or another character that tokens never have. Check where it comes from.',
       );
     }
     this.#token = token;
@@ -42,7 +42,7 @@ export interface Login {
   tenant?: string | undefined;
 }
 
-/** Logs in with a password, again before the token ends, and when the session has ended early. */
+/** Logs in with a password, and again before the token expires or when the session has ended early. */
 export class PasswordSession implements Session {
   readonly #login: Login;
   #current: { token: Promise<string>; renewAt: number } | undefined;
@@ -64,7 +64,7 @@ export class PasswordSession implements Session {
   /** Requests that need a token at the same time share one login. */
   async token(transport: Transport): Promise<string> {
     if (!this.#current || performance.now() >= this.#current.renewAt) {
-      const begun = { token: this.#logIn(transport), renewAt: performance.now() + TOKEN_MS - RENEWED_BEFORE_MS };
+      const begun = { token: this.#logIn(transport), renewAt: performance.now() + TOKEN_MS - RENEWAL_MARGIN_MS };
       begun.token.catch(() => {
         if (this.#current === begun) this.#current = undefined;
       });
@@ -76,7 +76,7 @@ export class PasswordSession implements Session {
   async #logIn(transport: Transport): Promise<string> {
     const { username, password, tenant } = this.#login;
     const { token } = await transport.call(login, { body: { username, password }, session: {} });
-    if (!token) throw new ConfigurationError(`${transport.url} has no login by password. Use a personal token.`);
+    if (!token) throw new ConfigurationError(`${transport.url} does not accept passwords. Use a personal token.`);
     const session = new TokenSession(token);
     if (tenant !== undefined) {
       const tenant_id = await tenantId(transport, session, tenant);
@@ -91,5 +91,5 @@ async function tenantId(transport: Transport, session: Session, tenant: string):
   for await (const { tenant_id, name } of transport.pages(listMyTenants, { session })) {
     if (name === tenant) return tenant_id;
   }
-  throw new ConfigurationError(`You do not belong to a tenant with the name ${tenant}.`);
+  throw new ConfigurationError(`You do not belong to a tenant named ${tenant}.`);
 }

@@ -6,7 +6,7 @@ export class SocketBroken extends Error {
 interface Settle {
   resolve: () => void;
   reject: (error: Error) => void;
-  /** It is aborted at the end, and removes listeners with it. */
+  /** Aborted at the end, which removes the listeners. */
   signal: AbortSignal;
 }
 

@@ -2,7 +2,7 @@
 import type { Column, SqlValue } from './table.ts';
 import { type Struct, structOf, textOf, type Value } from './thrift.ts';
 
-/** TTypeId, by its numbers. Arrays and their like are texts, in lists of bytes. */
+/** Names of TTypeId, by number. Arrays, maps and structs arrive as strings. */
 const TYPES = [
   ...[
     'BOOLEAN',

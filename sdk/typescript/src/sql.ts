@@ -1,4 +1,4 @@
-// Statements for a SQL server, over the protocol of HiveServer2.
+// Statements for an SQL server, over the HiveServer2 protocol.
 import { ConfigurationError, Unreachable } from './errors.ts';
 import { SqlFailed } from './failures.ts';
 import type { Operation, Upload } from './operation.ts';
@@ -9,11 +9,11 @@ import type { Transport } from './transport.ts';
 import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
 
 const MAX_ROWS = 1_000_000;
-const MAX_FETCHED = 10_000;
+const FETCH_SIZE = 10_000;
 const QUERY_MS = 3_600_000;
-/** Time of one call by default: the server answers within seconds, unless it is busy. */
+/** Default timeout of a call: the server answers within seconds, unless it is busy. */
 const CALL_MS = 300_000;
-/** Time to release what a statement held, also after its own time is over. */
+/** Timeout of releasing a statement, which is also done after the timeout of the statement itself. */
 const CLOSE_MS = 10_000;
 
 /** HIVE_CLI_SERVICE_PROTOCOL_V10, whose results come in columns. */
@@ -28,7 +28,7 @@ const FIRST = 4;
 const SUCCESSFUL = new Set([0, 1]);
 
 export interface SqlOptions extends WaitOptions {
-  /** The most rows that are read; the table says whether there are more. */
+  /** Maximum number of rows to read; `isTruncated` says whether there are more. */
   maxRows?: number | undefined;
 }
 
@@ -36,11 +36,11 @@ export interface SqlOptions extends WaitOptions {
 export type SqlCallOptions = Pick<WaitOptions, 'timeoutMs' | 'signal'>;
 
 export interface FetchOptions extends SqlCallOptions {
-  /** True for the first rows of the result, also after others were fetched. */
+  /** True to start again from the first row of the result. */
   fromStart?: boolean | undefined;
 }
 
-/** It is not among the generated operations, since its body is no JSON. */
+/** The generated operations leave it out, since its body is not JSON. */
 const thriftSql: Operation<{ path: { workspace_id: number; job_id: number }; body: Upload }, Blob> = {
   name: 'thriftSql',
   method: 'POST',
@@ -48,10 +48,10 @@ const thriftSql: Operation<{ path: { workspace_id: number; job_id: number }; bod
   as: 'blob',
 };
 
-/** Calls a method with one struct, and returns the struct that it answered. @throws SqlFailed if the call failed */
+/** Calls a method with one struct, and returns the struct of the reply. @throws SqlFailed if the call failed */
 type Call = (method: string, request: readonly Field[], options: SqlCallOptions) => Promise<Struct>;
 
-/** A SQL server, which a run of the type THRIFT_SQL is. */
+/** An SQL server: a run of type THRIFT_SQL. */
 export class SqlServer {
   readonly #transport: Transport;
   readonly #path: { workspace_id: number; job_id: number };
@@ -62,18 +62,18 @@ export class SqlServer {
     this.#path = { workspace_id: at.workspaceId, job_id: at.jobId };
   }
 
-  /** Opens a session, which keeps its database, settings and temporary views until it is closed or unused for an hour. */
+  /** Opens a session, which keeps its database, settings and temporary views until it is closed, or unused for an hour. */
   async open(options: SqlCallOptions = {}): Promise<SqlSession> {
     const opened = await this.#call('OpenSession', [[1, T.i32, PROTOCOL]], options);
     return new SqlSession(this.#call, identifierIn(opened.get(3)));
   }
 
-  /** Returns the session with the handle that `SqlSession.handle` had, of which nothing is asked yet. */
+  /** Returns the session with this `SqlSession.handle`, without a request. */
   session(handle: string): SqlSession {
     return new SqlSession(this.#call, parsedHandle(handle, 2));
   }
 
-  /** Runs a statement in a session of its own. @throws SqlFailed if it is wrong or fails */
+  /** Runs a statement in a session of its own. @throws SqlFailed if it is not valid or fails */
   async query(
     statement: string,
     { maxRows = MAX_ROWS, timeoutMs = QUERY_MS, signal }: SqlOptions = {},
@@ -106,7 +106,7 @@ export class SqlServer {
 
   readonly #call: Call = async (method, request, { timeoutMs = CALL_MS, signal }) => {
     this.#sequence += 1;
-    // A statement may have done its work when its answer was lost, so no message is sent again.
+    // A statement may have taken effect although its answer was lost, so messages are never retried.
     const answer = await this.#transport.call(thriftSql, {
       path: this.#path,
       body: encodeCall(method, this.#sequence, request),
@@ -122,14 +122,14 @@ export class SqlServer {
   };
 }
 
-/** The two parts of a handle, by which the server knows a session or an operation. */
+/** The two parts of a handle, which identify a session or an operation to the server. */
 type Identifier = readonly [guid: Uint8Array, secret: Uint8Array];
 
-/** A session at a SQL server. */
+/** A session on an SQL server. */
 export class SqlSession {
   readonly #call: Call;
   readonly #field: Field;
-  /** Leads to this session again, also from another page of the same user. */
+  /** Identifies the session, so that another process of the same user can continue it. */
   readonly handle: string;
 
   constructor(call: Call, identifier: readonly Uint8Array[]) {
@@ -138,7 +138,7 @@ export class SqlSession {
     this.handle = identifier.map(hexOf).join('.');
   }
 
-  /** Begins a statement, and returns while it runs. @throws SqlFailed if it is wrong */
+  /** Starts a statement, and returns while it runs. @throws SqlFailed if it is not valid */
   async execute(statement: string, options: SqlCallOptions = {}): Promise<SqlStatement> {
     const request: Field[] = [this.#field, [2, T.text, statement], [4, T.bool, true]];
     const begun = structOf((await this.#call('ExecuteStatement', request, options)).get(2));
@@ -148,7 +148,7 @@ export class SqlSession {
     });
   }
 
-  /** Returns the statement with the handle that `SqlStatement.handle` had, of which nothing is asked yet. */
+  /** Returns the statement with this `SqlStatement.handle`, without a request. */
   statement(handle: string): SqlStatement {
     const [guid, secret, kind, hasResult] = parsedHandle(handle, 4);
     return new SqlStatement(this.#call, [guid, secret] as Identifier, {
@@ -157,18 +157,18 @@ export class SqlSession {
     });
   }
 
-  /** Ends the session with its statements. */
+  /** Closes the session and its statements. */
   async close(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
     await this.#call('CloseSession', [this.#field], options);
   }
 }
 
-/** A statement that a SQL server has begun. */
+/** A statement that an SQL server has started. */
 export class SqlStatement {
   readonly #call: Call;
   readonly #field: Field;
   #columns: Promise<Column[]> | undefined;
-  /** Leads to this statement again, through the server of its session. */
+  /** Identifies the statement, so that another process can continue it through its session. */
   readonly handle: string;
   /** False for statements without a result, such as CREATE TABLE. */
   readonly hasResult: boolean;
@@ -184,7 +184,7 @@ export class SqlStatement {
     this.handle = [...identifier, Uint8Array.of(kind), Uint8Array.of(hasResult ? 1 : 0)].map(hexOf).join('.');
   }
 
-  /** Returns when the statement has finished, or false after some seconds. @throws SqlFailed if it failed or was cancelled */
+  /** Waits some seconds for the end of the statement; returns false if it still runs. @throws SqlFailed if it failed or was cancelled */
   async isFinished(options: SqlCallOptions = {}): Promise<boolean> {
     const status = await this.#call('GetOperationStatus', [this.#field], options);
     const state = Number(status.get(2));
@@ -200,7 +200,7 @@ export class SqlStatement {
     return this.#columns;
   }
 
-  /** Returns the next rows, which may be fewer than asked for; none at the end. */
+  /** Returns the next rows, possibly fewer than requested, and none at the end. */
   async fetch(rows: number, { fromStart = false, ...options }: FetchOptions = {}): Promise<SqlValue[][]> {
     const columns = await this.columns(options);
     if (columns.length === 0) return [];
@@ -208,12 +208,12 @@ export class SqlStatement {
     return rowsOf(columns, await this.#call('FetchResults', request, options));
   }
 
-  /** Stops the statement; what it has written so far stays. */
+  /** Cancels the statement; what it has already written is kept. */
   async cancel(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
     await this.#call('CancelOperation', [this.#field], options);
   }
 
-  /** Frees what the server holds for the statement. */
+  /** Releases the resources of the statement on the server. */
   async close(options: SqlCallOptions = { timeoutMs: CLOSE_MS }): Promise<void> {
     await this.#call('CloseOperation', [this.#field], options);
   }
@@ -225,9 +225,9 @@ async function tableOf(statement: SqlStatement, maxRows: number, within: Within)
   // Some statements have no result.
   const columns = await within((options) => statement.columns(options));
   const rows: SqlValue[][] = [];
-  // One more row than asked for says whether there are more.
+  // One row beyond the maximum shows whether there are more.
   while (columns.length > 0 && rows.length <= maxRows) {
-    const wanted = Math.min(MAX_FETCHED, maxRows + 1 - rows.length);
+    const wanted = Math.min(FETCH_SIZE, maxRows + 1 - rows.length);
     const page = await within((options) => statement.fetch(wanted, options));
     if (page.length === 0) break;
     for (const row of page) rows.push(row);
@@ -235,7 +235,7 @@ async function tableOf(statement: SqlStatement, maxRows: number, within: Within)
   return new Table(columns, rows.slice(0, maxRows), rows.length > maxRows);
 }
 
-/** The server itself releases handles after some time, so a failure is no failure of the statement. */
+/** Ignores a failure, since the server releases handles by itself after some time. */
 async function released(closing: Promise<void>): Promise<void> {
   await closing.catch(() => {});
 }
@@ -276,7 +276,7 @@ function hexOf(bytes: Uint8Array): string {
 function parsedHandle(handle: string, parts: number): Uint8Array[] {
   const texts = handle.split('.');
   if (texts.length !== parts || !texts.every((text) => /^([0-9a-f]{2})*$/.test(text))) {
-    throw new ConfigurationError('This is no handle of a session or statement of a SQL server.');
+    throw new ConfigurationError('This is not a handle of a session or statement of an SQL server.');
   }
   return texts.map((text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)));
 }

@@ -68,7 +68,7 @@ describe('Transport', () => {
     platform.handler = () => broken('ECONNREFUSED');
     const failure = await caught(transport.call(operations.getUserInfo));
     expect(failure).toBeInstanceOf(Unreachable);
-    expect(failure.message).toBe('getUserInfo at https://spark.test got no answer: ECONNREFUSED: socket');
+    expect(failure.message).toBe('No answer from https://spark.test to getUserInfo: ECONNREFUSED: socket');
   });
 
   it('repeats what must act once only if it was not carried out', async () => {
@@ -110,7 +110,7 @@ describe('Transport', () => {
     expect(refusal).toBeInstanceOf(ApiError);
     expect(refusal.message).toBe('The platform answered 403.');
     const other = await caught(transport.call(operations.getUserInfo));
-    expect(other.message).toMatch(/^getUserInfo got an answer that is not the platform's \(text\/html\)/);
+    expect(other.message).toMatch(/^The answer to getUserInfo is not from the platform \(text\/html\)/);
   });
 
   it('reads pages as they are needed', async () => {

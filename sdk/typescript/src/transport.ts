@@ -2,23 +2,24 @@ import { ConfigurationError, ManagedSparkError, refusalOf, Unreachable } from '.
 import { convert, type Operation, type PagedOperation, type ResultSet } from './operation.ts';
 import { backoffMs, sleep } from './waiting.ts';
 
-/** A request is repeated for this time while the platform does not answer or is overloaded. */
+/** A request is retried for this time while the platform does not answer or is overloaded. */
 const RETRY_MS = 60_000;
-const RETRIED = new Set([429, 502, 503]);
-/** The time of an attempt, its answer included. */
+const RETRIED_STATUSES = new Set([429, 502, 503]);
+/** Timeout of an attempt, including its answer. */
 const ATTEMPT_MS = 60_000;
 const PAGE_SIZE = 100;
-/** The most of an answer that is read, unpacked, so that neither a server nor a proxy can fill the memory. */
-const MAX_ANSWER = 256 << 20;
-const MAX_REFUSAL = 1 << 20;
+/** Limit of the size of an answer, decompressed, so that neither a server nor a proxy can exhaust the memory. */
+const MAX_ANSWER_BYTES = 256 << 20;
+/** Limit of the size of an error answer. */
+const MAX_ERROR_BYTES = 1 << 20;
 
-/** The part of each request that names the caller. */
+/** Authenticates requests. */
 export interface Session {
   /** Says if a browser sends its cookies to the platform. */
   readonly credentials?: RequestCredentials;
-  /** Adds what names the caller; logs in first if that is needed. */
+  /** Adds the credentials to the headers; logs in first if needed. */
   authorize?(headers: Headers, transport: Transport): void | Promise<void>;
-  /** The session was refused: returns true if another attempt gets a new one. */
+  /** Called when the session was refused; returns true if the next attempt uses a new one. */
   renew?(): boolean;
   /** Returns the token, for protocols that carry it in their own way; undefined if the browser has a cookie instead. */
   token?(transport: Transport): Promise<string>;
@@ -28,11 +29,11 @@ export interface TransportOptions {
   /** Address of the platform, such as `https://spark.example.com`. In a browser, '' is the server of the page. */
   url: string;
   session: Session;
-  /** They are sent with each request. */
+  /** Headers of each request. */
   headers?: Record<string, string>;
-  /** Sends requests instead of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof fetch;
-  /** The time for which a request is repeated; 0 sends each once. */
+  /** Milliseconds for which a request is retried; 0 for no retries. */
   retryMs?: number;
 }
 
@@ -41,9 +42,9 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds that each attempt may take. */
   timeoutMs?: number;
-  /** Requests with the same key act once, also those of other processes. By default each POST has its own. */
+  /** Requests with the same key take effect once, even from several processes. By default, each POST has its own. */
   idempotencyKey?: string | undefined;
-  /** False if the request must not be sent again when nobody knows whether it was carried out. */
+  /** False if the request must not be sent again when it may have been executed. */
   repeatable?: boolean;
   headers?: Record<string, string>;
   /** Another session than the client's. */
@@ -67,7 +68,7 @@ interface Page<R> {
 
 type Read<T> = (answer: Response) => Promise<T>;
 
-/** Sends requests to the platform: with the caller's session, once more when an answer is lost, and with errors by class. */
+/** Sends requests to the platform: authenticates and retries them, and throws errors by class. */
 export class Transport {
   readonly url: string;
   readonly session: Session;
@@ -79,11 +80,11 @@ export class Transport {
     this.#options = options;
   }
 
-  /** Returns the answer of an operation. A POST carries an Idempotency-Key, so that it acts once however often it is sent. */
+  /** Returns the answer of an operation. A POST carries an Idempotency-Key, so that it takes effect only once, however often it is sent. */
   async call<I, A>(operation: Operation<I, A>, ...[request]: Arguments<I>): Promise<A> {
     const read: Read<unknown> = async (answer) => convert(await contentOf(operation, answer), operation.shape);
     const answer = await this.#repeated(operation, request ?? {}, read);
-    // A DELETE whose answer was lost is answered by nothing, which is what its type says.
+    // A DELETE whose answer was lost returns undefined.
     return (answer ?? undefined) as A;
   }
 
@@ -95,12 +96,12 @@ export class Transport {
       const page = (await this.call(operation as Operation<Request, P>, { ...given, query })) as Page<R>;
       yield* page.data;
       const { next_page: next } = page.result_set;
-      // A page that leads back would be read without end.
+      // A server that repeats pages must not keep the client in an endless loop.
       number = page.data.length > 0 && typeof next === 'number' && next > number ? next : null;
     }
   }
 
-  /** Returns a success whose body is still to be read; the signal of the request ends that, too. */
+  /** Returns a successful response, whose body the caller reads; the signal of the request also aborts that. */
   async send<I>(operation: Operation<I, unknown>, ...[request]: Arguments<I>): Promise<Response> {
     const answer = await this.#repeated(operation, request ?? {}, (response) => Promise.resolve(response));
     return answer ?? new Response(null);
@@ -169,7 +170,7 @@ export class Transport {
       signal?.throwIfAborted();
       if (error instanceof ManagedSparkError) throw error;
       const why = late.signal.aborted ? `it took longer than ${timeoutMs / 1000} s` : described(error);
-      const failure = new Unreachable(`${name} at ${this.url || 'this server'} got no answer: ${why}`, {
+      const failure = new Unreachable(`No answer from ${this.url || 'this server'} to ${name}: ${why}`, {
         cause: error,
       });
       return { failure, isPassing: true, isLost: !isUnsent(error) };
@@ -183,7 +184,7 @@ interface Failure {
   failure: ManagedSparkError;
   /** True if the same request may succeed later. */
   isPassing: boolean;
-  /** True if the request may have been carried out. */
+  /** True if the request may have been executed. */
   isLost: boolean;
   status?: number;
   retryAfterMs?: number | undefined;
@@ -195,7 +196,7 @@ function isGone({ method }: Operation<unknown, unknown>, { status }: Failure): b
   return method === 'DELETE' && status === 404;
 }
 
-/** Returns the milliseconds until another attempt, which are endless if it would not help, or might act twice. */
+/** Returns the milliseconds until another attempt; Infinity if it would not help, or could take effect twice. */
 function pauseAfter(failure: Failure, { repeatable = true }: Request, attempt: number): number {
   const mayRepeat = failure.isPassing && (repeatable || !failure.isLost);
   return mayRepeat ? (failure.retryAfterMs ?? backoffMs(attempt)) : Infinity;
@@ -203,27 +204,27 @@ function pauseAfter(failure: Failure, { repeatable = true }: Request, attempt: n
 
 async function refused(response: Response): Promise<Failure> {
   const { status } = response;
-  const body: unknown = await readText(response, MAX_REFUSAL)
+  const body: unknown = await readText(response, MAX_ERROR_BYTES)
     .then(JSON.parse)
     .catch(() => undefined);
-  const isPassing = RETRIED.has(status);
-  const told = response.headers.get('Retry-After') ?? '';
-  // A random part keeps clients that got the same answer from returning together.
-  const retryAfterMs = /^\d+$/.test(told) ? Number(told) * 1000 + backoffMs(0) : undefined;
+  const isPassing = RETRIED_STATUSES.has(status);
+  const retryAfter = response.headers.get('Retry-After') ?? '';
+  // A random part keeps clients with the same answer from retrying at the same time.
+  const retryAfterMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 + backoffMs(0) : undefined;
   return { failure: refusalOf(status, body), status, isPassing, isLost: isPassing && status !== 429, retryAfterMs };
 }
 
 async function contentOf({ name, as }: Operation<unknown, unknown>, response: Response): Promise<unknown> {
   if (as === 'blob') return response.blob();
-  const text = await readText(response, MAX_ANSWER);
+  const text = await readText(response, MAX_ANSWER_BYTES);
   if (as === 'text') return text;
   if (text === '') return undefined;
   const type = response.headers.get('Content-Type') ?? 'no type';
   if (/\bjson\b/.test(type)) return JSON.parse(text);
-  throw new Unreachable(`${name} got an answer that is not the platform's (${type}). Check the URL ${response.url}.`);
+  throw new Unreachable(`The answer to ${name} is not from the platform (${type}). Check the URL ${response.url}.`);
 }
 
-/** Returns a body as text. @throws Unreachable if it holds more bytes than the limit */
+/** Returns a body as text. @throws Unreachable if it has more bytes than the limit */
 async function readText(response: Response, limit: number): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
@@ -235,7 +236,9 @@ async function readText(response: Response, limit: number): Promise<string> {
     left -= value.length;
     if (left < 0) {
       await reader.cancel().catch(() => {});
-      throw new Unreachable(`${response.url} sent more than ${limit >> 20} MiB, which is not read.`);
+      throw new Unreachable(
+        `The answer of ${response.url || 'this server'} is larger than ${limit >> 20} MiB, the limit of the client.`,
+      );
     }
     text += decoder.decode(value, { stream: true });
   }
@@ -265,12 +268,12 @@ function queryOf(query: Record<string, unknown>): string {
   return pairs.length > 0 ? `?${new URLSearchParams(pairs).toString()}` : '';
 }
 
-/** Parameters are texts, numbers and truth values. */
+/** Parameters are strings, numbers and booleans. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Node says why a connection was not made; in a browser nobody knows. */
+/** Node reports why a connection failed; browsers do not. */
 function isUnsent(error: unknown): boolean {
   const { code } = causeOf(error);
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(String(code));
@@ -286,7 +289,7 @@ function causeOf(error: unknown): { code?: unknown; message?: unknown } {
   return typeof cause === 'object' && cause !== null ? cause : {};
 }
 
-/** Returns a random id. Browsers have `crypto.randomUUID` for pages of HTTPS only. */
+/** Returns a random id. Browsers offer `crypto.randomUUID` only to pages loaded over HTTPS. */
 export function randomId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

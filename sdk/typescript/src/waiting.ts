@@ -1,17 +1,17 @@
 import { DeadlineExceeded } from './errors.ts';
 
-const FIRST_PAUSE_MS = 250;
+const MIN_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
 /** Bounds of a wait. */
 export interface WaitOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** It is called with each status that the wait sees, to show progress. */
+  /** Called with each status that the wait sees, to show progress. */
   onStatus?: ((status: string) => void) | undefined;
 }
 
-/** The end of a wait; `what` is named when it has passed. */
+/** The end of a wait; the error of a missed one names `what`. */
 export class Deadline {
   readonly #end: number;
   readonly #timeoutMs: number;
@@ -27,27 +27,27 @@ export class Deadline {
     return Math.max(0, this.#end - performance.now());
   }
 
-  /** @throws DeadlineExceeded if the time is over */
+  /** @throws DeadlineExceeded if it has passed */
   check(): void {
     if (this.leftMs > 0) return;
     throw new DeadlineExceeded(
-      `${this.#what} took longer than ${this.#timeoutMs / 1000} s. It goes on; wait again, or stop it.`,
+      `${this.#what} took longer than ${this.#timeoutMs / 1000} s. It continues; wait again, or stop it.`,
     );
   }
 }
 
-/** Growing pauses between looks at something that changes. */
+/** Growing pauses between polls. */
 export class Pauses {
   readonly #deadline: Deadline;
   readonly #bounds: WaitOptions;
-  #nextMs = FIRST_PAUSE_MS;
+  #nextMs = MIN_PAUSE_MS;
 
   constructor(deadline: Deadline, bounds: WaitOptions = {}) {
     this.#deadline = deadline;
     this.#bounds = bounds;
   }
 
-  /** Returns after a pause that is longer than the one before; the status is the one that was seen. */
+  /** Waits longer than the last time; `status` is what the last poll returned. */
   async next(status: string): Promise<void> {
     this.#deadline.check();
     this.#bounds.onStatus?.(status);
@@ -57,12 +57,12 @@ export class Pauses {
   }
 }
 
-/** Returns a random pause before another attempt, so that clients that failed together do not return together. */
+/** Returns a random pause before another attempt, so that clients that failed together do not retry together. */
 export function backoffMs(attempt: number): number {
   return (0.1 + 0.9 * Math.random()) * Math.min(500 * 2 ** Math.min(attempt, 10), 10_000);
 }
 
-/** Returns after this time, and throws the reason of the signal if it is aborted before. */
+/** Waits, and throws the reason of the signal if it is aborted. */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {

@@ -52,10 +52,10 @@ describe('Workspace', () => {
     expect(await workspace.id()).toBe(3);
   });
 
-  it('says what is no script', async () => {
+  it('rejects a file that is not a script', async () => {
     const failure = await caught(platform.client().workspace(3).run({ name: 'a.txt', content: '' }, { cluster: 1 }));
     expect(failure).toBeInstanceOf(ConfigurationError);
-    expect(failure.message).toBe('a.txt is no script: its name must end with .py, .jar or .sql.');
+    expect(failure.message).toBe('a.txt is not a script: its name must end with .py, .jar or .sql.');
   });
 
   it('serves a function, and calls it once', async () => {

@@ -29,18 +29,18 @@ import type { Table } from './table.ts';
 import type { WaitOptions } from './waiting.ts';
 
 const JOB_TYPES: Readonly<Record<string, CreateJobConf['job_type']>> = { py: 'Python3', jar: 'Jar', sql: 'SQL' };
-const MAX_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** Settings of a job, apart from its name and its cluster. */
 export type JobSettings = Omit<UpdateJobConf, 'name' | 'cluster_id' | 'cluster_name'>;
 
-/** A script to run: a local file, or its name and text. */
+/** A script to run: a local file, or a name and the content. */
 export type Script = LocalSource | { name: string; content: Upload };
 
 export interface SubmitOptions {
   /** Arguments of the program, for this run only. */
   args?: readonly string[] | undefined;
-  /** The same key returns the same run, also from another process. */
+  /** The same key returns the same run, even from another process. */
   idempotencyKey?: string | undefined;
 }
 
@@ -58,20 +58,20 @@ export class Jobs {
     this.#place = place;
   }
 
-  /** Yields runs, the newest first; of one job if it is named, and only those in the status, or in one of several. */
+  /** Yields runs, newest first, optionally only those of one job, or with one of the given statuses. */
   async *list(filter: { name?: string; status?: JobStatus | readonly JobStatus[] } = {}): AsyncGenerator<JobRead> {
     const { name, status } = filter;
     const query = { job_conf_name: name, job_status: status === undefined ? undefined : [status].flat() };
     yield* this.#place.context.transport.pages(listJobs, { path: await this.#path(), query });
   }
 
-  /** Returns the run of this id, of which nothing is asked yet. */
+  /** Returns the run with this id, without a request. */
   get(id: number): Run {
     return new Run(this.#place, id);
   }
 
-  /** Creates the job, or changes the one of this name; settings that are not given stay as they are. */
-  async describe(
+  /** Creates the job, or updates the one of this name; settings that are not given keep their values. */
+  async define(
     name: string,
     job_type: CreateJobConf['job_type'],
     cluster: Ref,
@@ -90,13 +90,13 @@ export class Jobs {
     return transport.call(getJobConf, { path, query });
   }
 
-  /** Deletes a job that has no unfinished runs; its runs stay readable. */
+  /** Deletes a job that has no unfinished runs; its finished runs can still be read. */
   async delete(name: string): Promise<void> {
     const query = { job_conf_name: name };
     await this.#place.context.transport.call(deleteJobConf, { path: await this.#path(), query });
   }
 
-  /** Runs a job that is described. `conf` are Spark properties of this run only, each as `key=value`. */
+  /** Submits a run of a defined job. `conf` has Spark properties for this run only, each as `key=value`. */
   async submit(name: string, options: SubmitOptions & { conf?: string[] } = {}): Promise<Run> {
     const { args, conf, idempotencyKey } = options;
     const body = { job_conf_name: name, conf, arguments: args?.map(quoted).join(' ') };
@@ -113,7 +113,7 @@ export class Jobs {
   }
 }
 
-/** One workspace; a request is sent when a method is called. */
+/** One workspace. Only its methods send requests. */
 export class Workspace {
   readonly #place: Place;
   readonly ref: Ref;
@@ -139,14 +139,14 @@ export class Workspace {
     return this.#place.context.transport.call(getWorkspace, { query: chosen('workspace', this.ref) });
   }
 
-  /** Uploads a script (.py, .jar or .sql), describes a job of its name that runs it, and submits a run. */
+  /** Uploads a script (.py, .jar or .sql), defines a job that runs it, and submits a run. The job is named after the script by default. */
   async run(script: Script, options: RunOptions): Promise<Run> {
-    const { args, idempotencyKey, ...description } = options;
-    return this.jobs.submit(await this.describeScript(script, description), { args, idempotencyKey });
+    const { args, idempotencyKey, ...definition } = options;
+    return this.jobs.submit(await this.defineJob(script, definition), { args, idempotencyKey });
   }
 
-  /** Uploads a script, to the path or to its own name, and describes a job that runs it; returns the job's name. */
-  async describeScript(
+  /** Uploads a script, by default under its own name, and defines a job that runs it; returns the job's name. */
+  async defineJob(
     script: Script,
     options: JobSettings & { cluster: Ref; name?: string; path?: string },
   ): Promise<string> {
@@ -154,65 +154,65 @@ export class Workspace {
     const { name: file, content } = await this.#opened(script);
     const type = JOB_TYPES[/\.(\w+)$/.exec(file)?.[1] ?? ''];
     if (type === undefined) {
-      throw new ConfigurationError(`${file} is no script: its name must end with .py, .jar or .sql.`);
+      throw new ConfigurationError(`${file} is not a script: its name must end with .py, .jar or .sql.`);
     }
     const job = name ?? nameOf(file);
     if (type === 'SQL') settings.rawScalaCode = await content.text();
     else settings.command = await this.files.write(path ?? file, content);
-    await this.jobs.describe(job, type, cluster, settings);
+    await this.jobs.define(job, type, cluster, settings);
     return job;
   }
 
-  /** Serves a function of a Python script, and returns once it can be called. */
+  /** Serves a function of a Python script, and returns once it accepts calls. */
   async function(script: Script, name: string, options: FunctionOptions): Promise<ServedFunction> {
     const { cluster, name: given, timeoutMs, signal, onStatus, ...settings } = options;
     const { name: file, content } = await this.#opened(script);
     const job = given ?? nameOf(file, name);
-    // The run gets the folder of its script, which therefore has one of its own.
+    // The whole folder of the script is copied to the run, so the script gets a folder of its own.
     settings.platform_functions_script_path = await this.files.write(`${job}/${file}`, content);
     settings.platform_functions_function_name = name;
-    await this.jobs.describe(job, 'PLATFORM_FUNCTIONS', cluster, settings);
+    await this.jobs.define(job, 'PLATFORM_FUNCTIONS', cluster, settings);
     const run = await this.jobs.submit(job);
-    await run.running({ timeoutMs, signal, onStatus });
+    await run.waitUntilRunning({ timeoutMs, signal, onStatus });
     return servedFunction(this.#place, run);
   }
 
-  /** Uploads an .ipynb file as a notebook of its name, or changes settings of the notebook that is named; returns its name. */
-  async describeNotebook(notebook: Script, options: NotebookSettings & { cluster: Ref }): Promise<string> {
+  /** Uploads an .ipynb file as a notebook with that name, or updates the settings of an existing notebook; returns the name. */
+  async defineNotebook(notebook: Script, options: NotebookSettings & { cluster: Ref }): Promise<string> {
     const { cluster, ...settings } = options;
     if (typeof notebook === 'string' && !notebook.endsWith('.ipynb')) {
       if (!(await this.notebooks.exists(notebook))) {
         const message = `Workspace ${this.ref} has no notebook ${notebook}. Name an .ipynb file to upload it.`;
         throw new ConfigurationError(message);
       }
-      await this.notebooks.describe(notebook, cluster, settings);
+      await this.notebooks.define(notebook, cluster, settings);
       return notebook;
     }
     const { name: file, content } = await this.#opened(notebook);
     const name = nameOf(file);
     const language = languageOf(await content.text());
     const path = await this.files.write(`${name}.ipynb`, content);
-    await this.notebooks.describe(name, cluster, { ...settings, language, path });
+    await this.notebooks.define(name, cluster, { ...settings, language, path });
     return name;
   }
 
-  /** Opens the notebook of this name, which is made if it does not exist, with a kernel of its own. */
+  /** Opens the notebook with this name in a new kernel. It is created if it does not exist. */
   async notebook(name: string, options: NotebookOptions): Promise<Notebook> {
     const { cluster, timeoutMs, signal, onStatus, ...settings } = options;
-    await this.notebooks.describe(name, cluster, settings);
+    await this.notebooks.define(name, cluster, settings);
     const notebook = await this.notebooks.start(name);
-    await notebook.running({ timeoutMs, signal, onStatus });
+    await notebook.waitUntilRunning({ timeoutMs, signal, onStatus });
     return notebook;
   }
 
   /**
-   * Runs a statement on the workspace's SQL server of this cluster, which is started if it does not run. The server stays, so
-   * that the next statement does not wait, until it is idle for as long as the operator allows.
+   * Runs a statement on the workspace's SQL server on this cluster, which is started if it does not run. The server keeps
+   * running for later statements, until its idle timeout, which the operator sets.
    */
   async sql(statement: string, options: SqlOptions & JobSettings & { cluster: Ref }): Promise<Table> {
     const { cluster, maxRows, timeoutMs, signal, onStatus, ...settings } = options;
     const run = await this.#sqlRun(cluster, settings);
-    await run.running({ timeoutMs, signal, onStatus });
+    await run.waitUntilRunning({ timeoutMs, signal, onStatus });
     return (await this.sqlServer(run.id)).query(statement, { maxRows, timeoutMs, signal });
   }
 
@@ -225,7 +225,7 @@ export class Workspace {
     const name = `sql-${cluster}`;
     const status = ['RUNNING', 'SUBMITTED'] as const;
     for await (const { job_id } of this.jobs.list({ name, status })) return this.jobs.get(job_id);
-    await this.jobs.describe(name, 'THRIFT_SQL', cluster, settings);
+    await this.jobs.define(name, 'THRIFT_SQL', cluster, settings);
     return this.jobs.submit(name);
   }
 
@@ -241,13 +241,13 @@ function isTaken(error: unknown): boolean {
   return error instanceof Conflict && error.code === NAME_TAKEN;
 }
 
-/** Returns the name of a file without its ending, and with other characters than those of names replaced. */
+/** Returns the name of a file without its extension, in the characters that names of records may have. */
 function nameOf(file: string, suffix = ''): string {
   const text = [file.replace(/\.\w+$/, ''), suffix].filter((part) => part !== '').join('-');
   return text
     .toLowerCase()
     .replaceAll(/[^a-z0-9.@_-]+/g, '-')
-    .slice(0, MAX_NAME);
+    .slice(0, MAX_NAME_LENGTH);
 }
 
 /** The platform splits the arguments as a shell does. */

@@ -64,9 +64,9 @@ async function sessions() {
     name: 'Two Cells.ipynb',
     content: JSON.stringify({ cells: [cell('1 / 1'), cell('1 / 0')], metadata: {}, nbformat: 4 }),
   };
-  const uploaded = await workspace.describeNotebook(file, settings);
+  const uploaded = await workspace.defineNotebook(file, settings);
   const instance = await workspace.notebooks.start(uploaded);
-  await instance.running();
+  await instance.waitUntilRunning();
   const done = [];
   const stopped = await failure(
     (async () => {
@@ -114,7 +114,7 @@ async function sql() {
   const [running] = await listed(workspace.jobs.list({ name: `sql-${cluster}`, status: 'RUNNING' }));
   await workspace.jobs.get(running.job_id).kill();
   return {
-    types: table.described.map(({ type }) => type).join(),
+    types: table.schema.map(({ type }) => type).join(),
     row: table.toObjects().map((row) => ({ ...row, huge: String(row.huge), raw: [...row.raw] })),
     many: [many.rows.length, many.isTruncated, nulls, many.rows.every(([id], index) => id === index)],
     created: created.columns,

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 
 def get_provider_info() -> Dict[str, Any]:
-    """What Airflow asks for: the connection type with its form, and the links of the operators."""
+    """Returns what Airflow asks a provider for: the connection type with its form, and the links of the operators."""
     package = __name__
     return {
         "package-name": "airflow-provider-managed-spark",
@@ -37,7 +37,7 @@ def get_provider_info() -> Dict[str, Any]:
                         "schema": {"type": ["string", "null"]},
                     },
                     "allow_http": {
-                        "label": "Allow a URL that does not encrypt",
+                        "label": "Allow plain HTTP, which does not encrypt",
                         "schema": {"type": ["boolean", "null"], "default": False},
                     },
                 },

@@ -7,14 +7,14 @@ from typing import Any, Dict, Optional, Tuple
 from airflow.providers.common.compat.sdk import BaseHook
 from managed_spark import AsyncClient, Client, ManagedSparkError, Settings
 
-#: How long the test of a connection waits: a person looks at a form meanwhile.
+#: Timeout of a connection test, which a user waits for.
 TEST_SECONDS = 10.0
 
 
 class ManagedSparkHook(BaseHook):
-    """Makes clients of the platform from a connection of the type `managed_spark`.
+    """Creates clients of the platform from a connection of the type `managed_spark`.
 
-    Its host is the URL of the platform. Its password is a personal token or, if there is a login, the password of that user.
+    Its host is the URL of the platform. Its password is a personal token or, with a login, the password of that user.
     """
 
     conn_name_attr = "managed_spark_conn_id"
@@ -28,7 +28,7 @@ class ManagedSparkHook(BaseHook):
 
     @classmethod
     def get_ui_field_behaviour(cls) -> Dict[str, Any]:
-        """The form of Airflow 2; that of Airflow 3 comes from `get_provider_info`."""
+        """Returns the form for Airflow 2; Airflow 3 takes it from `get_provider_info`."""
         from . import get_provider_info
 
         described = get_provider_info()["connection-types"][0]["ui-field-behaviour"]
@@ -48,14 +48,14 @@ class ManagedSparkHook(BaseHook):
         return AsyncClient(settings=settings_of(await get_async_connection(self.managed_spark_conn_id)))
 
     def test_connection(self) -> Tuple[bool, str]:
-        """Logs in, and says as whom."""
+        """Logs in, and returns the name of the user."""
         try:
             with self.client() as client:
-                client.set_patience(TEST_SECONDS)
+                client.set_timeout(TEST_SECONDS)
                 user = client.user()
         except (ManagedSparkError, ValueError) as error:
             return False, str(error)
-        return True, f"You are {user['username']}."
+        return True, f"Logged in as {user['username']}."
 
 
 def settings_of(connection: Any) -> Settings:

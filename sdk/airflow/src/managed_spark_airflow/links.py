@@ -11,13 +11,13 @@ LOG_URL = "managed_spark_log_url"
 
 
 class _StoredLink(BaseOperatorLink):
-    """A link that the operator has stored as soon as there was a run, so that it is there while the task waits."""
+    """A link that the operator stores as soon as there is a run, so that it can be used while the task waits."""
 
     key = ""
 
     @property
     def xcom_key(self) -> str:
-        """Where Airflow 3 reads the link."""
+        """Key under which Airflow 3 reads the link."""
         return self.key
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:

@@ -1,4 +1,4 @@
-"""Tasks that run jobs, notebooks and SQL, and start and stop clusters."""
+"""Operators that run jobs, notebooks and SQL, and start and stop clusters."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from .triggers import POLL_SECONDS, ClusterTrigger, NotebookTrigger, RunTrigger
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
 
-#: The last lines of the logs of a failed run that the task's log gets.
-LAST_LINES = 30
-#: The part of its time limit after which a deferred task is ended.
-EARLY = 0.95
+#: Number of last lines of the logs of a failed run that are copied into the task's log.
+MAX_LOG_LINES = 30
+#: Fraction of its time limit after which a deferred task ends.
+LIMIT_FRACTION = 0.95
 
 
 class ManagedSparkOperator(BaseOperator):
-    """What all operators share: the connection, and whether the task waits in a worker or deferred."""
+    """Base class of the operators: the connection, and whether the task waits in a worker or deferred."""
 
     def __init__(
         self,
@@ -61,20 +61,20 @@ class ManagedSparkOperator(BaseOperator):
         return ManagedSparkHook(self.managed_spark_conn_id).client()
 
     def wait_deferred(self, context: Context, trigger: type[Any], **subject: Any) -> NoReturn:
-        """Gives the worker back until the trigger fires. The trigger keeps the task's time limit and fires a little before it
-        has passed, so that the run can be stopped: at the limit itself Airflow ends the task without a word to the operator.
+        """Frees the worker until the trigger fires. The trigger fires shortly before the task's time limit, so that the run can
+        be stopped: at the limit itself, Airflow ends the task without calling the operator.
         """
         limit: Optional[timedelta] = self.execution_timeout
         ends_at = None
         if limit is not None:
-            ends_at = context["ti"].start_date.timestamp() + EARLY * limit.total_seconds()
+            ends_at = context["ti"].start_date.timestamp() + LIMIT_FRACTION * limit.total_seconds()
         made = trigger(conn_id=self.managed_spark_conn_id, ends_at=ends_at, poll_seconds=self.poll_seconds, **subject)
         self.defer(trigger=made, method_name="execute_complete")
-        raise AssertionError("A task that is deferred does not go on.")
+        raise AssertionError("A deferred task does not continue.")
 
 
 class _RunOperator(ManagedSparkOperator):
-    """Submits a run once for each try, and ends as it does."""
+    """Submits one run for each try, and ends with its outcome."""
 
     operator_extra_links = (RunLink(), LogLink())
 
@@ -97,12 +97,12 @@ class _RunOperator(ManagedSparkOperator):
     def job_name(self, task: TaskTry) -> str:
         raise NotImplementedError
 
-    def describe(self, workspace: Workspace, name: str) -> None:
-        """Describes the job on the platform, unless it is there already."""
+    def define(self, workspace: Workspace, name: str) -> None:
+        """Defines the job on the platform, unless it exists already."""
         raise NotImplementedError
 
     def clean_up(self, workspace: Workspace, run: Run) -> None:
-        """Removes what `describe` has made for this run alone."""
+        """Removes what `define` has created for this run only."""
 
     def execute(self, context: Context) -> int:
         task = TaskTry.of(context["ti"])
@@ -125,27 +125,27 @@ class _RunOperator(ManagedSparkOperator):
             run = workspace.jobs.get(event["job_id"])
             if event.get("timed_out"):
                 kill(run)
-                raise AirflowTaskTimeout(f"Job {run.id} was stopped, since the task has an execution_timeout.")
+                raise AirflowTaskTimeout(f"Job {run.id} was stopped because of the task's execution_timeout.")
             return self._ended(workspace, run, is_shown=False)
 
     def on_kill(self) -> None:
         if self._run is None:
             return
-        self.log.info("Job %s is stopped, since the task was.", self._run.id)
+        self.log.info("Stopping job %s, because the task was stopped.", self._run.id)
         with self.client() as client:
             kill(client.run(self._run.workspace_id, self._run.id))
 
     def _begun(self, workspace: Workspace, task: TaskTry) -> Run:
-        """Returns the run of this try. Submitted again, a try gets the run that it has."""
+        """Returns the run of this try, or of an earlier one that still runs. A try that submits again gets the same run."""
         name = self.job_name(task)
         run = unfinished_job(workspace, name, task)
         if run is not None:
-            self.log.info("Job %s of an earlier try goes on, and this try waits for it: %s", run.id, run.url)
+            self.log.info("Job %s of an earlier try is still running; this try waits for it: %s", run.id, run.url)
             return run
-        self.describe(workspace, name)
+        self.define(workspace, name)
         conf = task.conf(properties_of(self.spark_conf))
         run = workspace.jobs.submit(name, args=self.args, conf=conf, idempotency_key=task.key)
-        self.log.info("Job %s is submitted as %s: %s", run.id, name, run.url)
+        self.log.info("Submitted job %s as %s: %s", run.id, name, run.url)
         return run
 
     def _ended(self, workspace: Workspace, run: Run, *, is_shown: bool) -> int:
@@ -169,20 +169,20 @@ class _RunOperator(ManagedSparkOperator):
     def _show(self, run: Run, log: str) -> None:
         # A run that never started has no log.
         with suppress(ApiError):
-            for line in run.log(log, last=LAST_LINES).splitlines():
+            for line in run.log(log, last=MAX_LOG_LINES).splitlines():
                 self.log.info("%s | %s", log, printable(line))
 
 
 class ManagedSparkJobOperator(_RunOperator):
-    """Runs a job of a workspace: one that is described there, or a local script.
+    """Runs a job of a workspace: one that is defined there, or a local script.
 
-    :param job: name of the job; that of the DAG and the task if there is a script
-    :param script: a .py, .jar or .sql file of the worker, which is uploaded
+    :param job: name of the job; with a script, by default the names of DAG and task
+    :param script: a .py, .jar or .sql file on the worker, which is uploaded
     :param cluster: name or id of the cluster, for a script
     :param args: arguments of this run
     :param spark_conf: Spark properties of this run
-    :param settings: what else describes the job, such as `driver_memory`. It is no template, since it is that of all runs
-    :param show_log: copies what the run prints into the task's log; of a deferred task, the last lines
+    :param settings: other settings of the job, such as `driver_memory`. They are not templates, since they are those of all runs
+    :param show_log: copies the output of the run into the task's log; for a deferred task, its last lines
     """
 
     template_fields: Sequence[str] = ("workspace", "job", "cluster", "args", "spark_conf")
@@ -198,7 +198,7 @@ class ManagedSparkJobOperator(_RunOperator):
     ) -> None:
         super().__init__(**kwargs)
         if script is None and (job is None or cluster is not None or settings is not None):
-            raise ValueError("Name a job that is described, or a script with a cluster.")
+            raise ValueError("Give either a job that is defined in the workspace, or a script with a cluster.")
         if script is not None and cluster is None:
             raise ValueError(f"The script {script} needs a cluster.")
         self.job = job
@@ -209,22 +209,22 @@ class ManagedSparkJobOperator(_RunOperator):
     def job_name(self, task: TaskTry) -> str:
         return self.job or record_name(task)
 
-    def describe(self, workspace: Workspace, name: str) -> None:
+    def define(self, workspace: Workspace, name: str) -> None:
         if self.script is None or self.cluster is None:
             return
         local = Path(self.script)
         content = local.read_bytes()
-        # The path belongs to the content, so that a DAG that is changed does not change the script of a run that waits.
+        # The path depends on the content, so that a changed DAG does not change the script of a waiting run.
         path = f"airflow/{name}/{hashlib.sha256(content).hexdigest()[:16]}{local.suffix}"
-        workspace.describe_script(local, cluster=reference(self.cluster), name=name, path=path, **(self.settings or {}))
+        workspace.define_job(local, cluster=reference(self.cluster), name=name, path=path, **(self.settings or {}))
 
 
 class ManagedSparkSqlOperator(_RunOperator):
-    """Runs SQL statements, separated by semicolons, as a job. The task's log shows what they return.
+    """Runs SQL statements, separated by semicolons, as a job. The task's log shows their results.
 
     :param sql: the statements, or the path of a .sql file of the DAG
     :param cluster: name or id of the cluster
-    :param settings: what else describes the job, such as `driver_memory`
+    :param settings: other settings of the job, such as `driver_memory`
     """
 
     template_fields: Sequence[str] = ("workspace", "sql", "cluster", "spark_conf")
@@ -243,24 +243,26 @@ class ManagedSparkSqlOperator(_RunOperator):
         # Runs of several dates may begin at the same time, and each must run its own statements.
         return record_name(task, self.sql, self.cluster, self.settings)
 
-    def describe(self, workspace: Workspace, name: str) -> None:
+    def define(self, workspace: Workspace, name: str) -> None:
         settings = {**(self.settings or {}), "rawScalaCode": self.sql}
-        workspace.jobs.describe(name, "SQL", reference(self.cluster), **settings)
+        workspace.jobs.define(name, "SQL", reference(self.cluster), **settings)
 
     def clean_up(self, workspace: Workspace, run: Run) -> None:
-        """Deletes the job, whose runs stay. While others of its runs go on, the platform refuses, and the last one does it."""
+        """Deletes the job, whose runs are kept. The platform refuses this while the job has other unfinished runs; the
+        last one succeeds.
+        """
         name = run.details()["job_conf"]["name"]
         workspace.jobs.delete(name)
 
 
 class ManagedSparkNotebookOperator(ManagedSparkOperator):
-    """Executes the cells of a copy of a notebook in a kernel of its own. The copy with its outputs stays in the workspace, as
-    a file that the task's log names.
+    """Executes the cells of a copy of a notebook in a new kernel. The copy, with its outputs, is kept in the workspace as a file that
+    the task's log names.
 
     :param notebook: name of a notebook of the workspace, or a local .ipynb file
     :param cluster: name or id of the cluster
     :param spark_conf: Spark properties of this run, which cells read with `spark.conf.get`
-    :param settings: what else describes the notebook, such as `driver_memory`
+    :param settings: other settings of the notebook, such as `driver_memory`
     """
 
     template_fields: Sequence[str] = ("workspace", "notebook", "cluster", "spark_conf")
@@ -294,7 +296,7 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
             if self.deferrable:
                 self.wait_deferred(context, NotebookTrigger, workspace_id=workspace.id, notebook_id=instance.id)
             try:
-                instance.running()
+                instance.wait_until_running()
                 for cell in instance.run_cells():
                     for line in lines_of(cell):
                         self.log.info("%s", line)
@@ -308,12 +310,12 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
             return instance.id
 
     def execute_complete(self, context: Context, event: Dict[str, Any]) -> int:
-        """Continues when the trigger has executed the cells, or could not."""
+        """Continues when the trigger has executed the cells or has failed."""
         with self.client() as client:
             instance = client.notebook(event["workspace_id"], event["notebook_id"])
             self._keep(client.workspace(event["workspace_id"]), instance)
         if event.get("timed_out"):
-            raise AirflowTaskTimeout(f"Notebook {instance.id} was stopped, since the task has an execution_timeout.")
+            raise AirflowTaskTimeout(f"Notebook {instance.id} was stopped because of the task's execution_timeout.")
         if event["failure"] is not None:
             self._fail(event["failure"], event["traceback"])
         return instance.id
@@ -321,7 +323,7 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
     def on_kill(self) -> None:
         if self._instance is None:
             return
-        self.log.info("Notebook %s is stopped, since the task was.", self._instance.id)
+        self.log.info("Stopping notebook %s, because the task was stopped.", self._instance.id)
         with self.client() as client:
             kill(client.notebook(self._instance.workspace_id, self._instance.id))
 
@@ -329,24 +331,24 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
         name = record_name(task, task.instance)
         instance = unfinished_notebook(workspace, name, task)
         if instance is not None:
-            self.log.info("Notebook %s of an earlier try goes on, and this try continues it: %s", instance.id, instance.url)
+            self.log.info("Notebook %s of an earlier try is still running; this try continues it: %s", instance.id, instance.url)
             return instance
         is_local = self.notebook.endswith(".ipynb")
         content = Path(self.notebook).read_bytes() if is_local else workspace.notebooks.export(self.notebook)
         path = workspace.files.write(file_of(name), content)
         settings = {**(self.settings or {}), "conf": task.conf(properties_of(self.spark_conf))}
         language = notebook_language(content)
-        workspace.notebooks.describe(name, reference(self.cluster), language=language, path=path, **settings)
+        workspace.notebooks.define(name, reference(self.cluster), language=language, path=path, **settings)
         instance = workspace.notebooks.start(name, idempotency_key=task.key)
-        self.log.info("Notebook %s is started from %s: %s", instance.id, path, instance.url)
+        self.log.info("Started notebook %s from %s: %s", instance.id, path, instance.url)
         return instance
 
     def _keep(self, workspace: Workspace, instance: Notebook) -> None:
-        """Writes the outputs into the file, and removes the notebook that was described for this run alone."""
+        """Writes the outputs into the file, and removes the notebook that was defined for this run only."""
         kill(instance)
         name = instance.details()["notebook_conf"]["notebook_name"]
         with suppress(ManagedSparkError):
-            instance.stopped()
+            instance.wait_until_stopped()
             content = workspace.notebooks.export(name)
             workspace.notebooks.delete(name)
             workspace.files.write(file_of(name), content)
@@ -358,7 +360,7 @@ class ManagedSparkNotebookOperator(ManagedSparkOperator):
 
 
 class _ClusterOperator(ManagedSparkOperator):
-    """Brings a cluster into a status, from whatever it is in; there is nothing to do if it is there."""
+    """Moves a cluster to a status, from any other status; does nothing if it is already there."""
 
     template_fields: Sequence[str] = ("cluster",)
     status: ClassVar[str]
@@ -390,19 +392,19 @@ class _ClusterOperator(ManagedSparkOperator):
 
 
 class ManagedSparkStartClusterOperator(_ClusterOperator):
-    """Starts a cluster, and ends when it runs."""
+    """Starts a cluster, and waits until it is running."""
 
     status = "RUNNING"
 
 
 class ManagedSparkStopClusterOperator(_ClusterOperator):
-    """Stops a cluster, and ends when it has stopped."""
+    """Stops a cluster, and waits until it has stopped."""
 
     status = "STOPPED"
 
 
 def reference(value: Union[str, int]) -> Union[str, int]:
-    """A number is an id, also where it comes from a template, which makes texts."""
+    """Returns an id as a number, even from a template, which renders strings."""
     return int(value) if isinstance(value, str) and value.isdigit() else value
 
 
@@ -415,7 +417,7 @@ def properties_of(spark_conf: Optional[Dict[str, Any]]) -> List[str]:
 
 
 def kill(run: Union[Run, Notebook]) -> None:
-    """Stops what may have ended by itself meanwhile, or was never there."""
+    """Stops a run that may have ended by itself, or may not exist."""
     with suppress(Conflict, NotFound):
         run.kill()
 

@@ -11,18 +11,18 @@ from urllib.parse import quote
 
 from managed_spark import Cell, Notebook, Run, Workspace, printable
 
-#: Spark properties that name the task in each run, so that a later try finds it, and people do in Spark's UI.
+#: Spark properties that name the task in each run, so that a later try, and readers of Spark's UI, can find it.
 INSTANCE = "spark.airflow.task_instance"
 TRY = "spark.airflow.try_number"
 
 LIVE = frozenset({"SUBMITTED", "RUNNING"})
 ENDING = frozenset({"STOPPING", "KILLING"})
 
-#: How long a new try waits for the run of the last one, which is being stopped.
+#: How long a new try waits for the run of the previous one, which is being stopped.
 END_SECONDS = 600.0
 
-LONGEST_NAME = 64
-HASH_LETTERS = 10
+MAX_NAME_LENGTH = 64
+HASH_LENGTH = 10
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,21 @@ class TaskTry:
 
     @property
     def key(self) -> str:
-        """The Idempotency-Key of this try: however often it submits, there is one run. Another try has another key."""
+        """The Idempotency-Key of this try, so that it has one run however often it submits. Each try has its own key."""
         return f"airflow-{_hash(astuple(self))}"
 
     def conf(self, more: Optional[Sequence[str]] = None) -> List[str]:
         return [*(more or ()), f"{INSTANCE}={self.instance}", f"{TRY}={self.try_number}"]
 
     def owns(self, conf: Optional[Sequence[str]]) -> bool:
-        """True for the properties of a run that any try of this task instance has submitted."""
+        """Returns True for the properties of a run that any try of this task instance has submitted."""
         return f"{INSTANCE}={self.instance}" in (conf or ())
 
 
 def unfinished_job(workspace: Workspace, name: str, task: TaskTry) -> Optional[Run]:
-    """Returns the run of an earlier try if it still goes on, since the worker of that try may have ended without a word.
+    """Returns the run of an earlier try if it still runs, since the worker of that try may have died without stopping it.
 
-    A run that is being stopped is waited for, so that two runs of a task instance are never there at a time.
+    Waits for a run that is being stopped, so that a task instance never has two runs at the same time.
     """
     for job in workspace.jobs.list(name=name, status=sorted(LIVE | ENDING)) if task.try_number > 1 else ():
         if task.owns(job["conf"]):
@@ -73,7 +73,7 @@ def unfinished_job(workspace: Workspace, name: str, task: TaskTry) -> Optional[R
 
 
 def unfinished_notebook(workspace: Workspace, name: str, task: TaskTry) -> Optional[Notebook]:
-    """Returns the instance of an earlier try if it still runs; the notebook is that of this task instance alone."""
+    """Returns the instance of an earlier try if it still runs; the notebook belongs to this task instance only."""
     for notebook in workspace.notebooks.list(status=sorted(LIVE)) if task.try_number > 1 else ():
         if notebook["notebook_conf"]["notebook_name"] == name:
             return workspace.notebooks.get(notebook["notebook_id"])
@@ -81,20 +81,20 @@ def unfinished_notebook(workspace: Workspace, name: str, task: TaskTry) -> Optio
 
 
 def lines_of(cell: Cell) -> List[str]:
-    """Returns the lines that a cell printed and returned, for one record of the task's log each: a record of several lines, or
-    with control characters, could look like others of Airflow.
+    """Returns the lines of a cell's output, each for its own record of the task's log: line breaks and control characters could
+    imitate other records of Airflow.
     """
     return [printable(line) for text in (cell.text, cell.value or "") for line in text.splitlines()]
 
 
 def record_name(task: TaskTry, *content: Any) -> str:
-    """Returns the name of the job of a task. With content it belongs to that content alone, and with no other is it run."""
-    suffix = f"-{_hash(content)[:HASH_LETTERS]}" if content else ""
+    """Returns the name of the job of a task. With content, each content has a name of its own."""
+    suffix = f"-{_hash(content)[:HASH_LENGTH]}" if content else ""
     name = re.sub(r"[^a-z0-9.@_-]+", "-", f"{task.dag_id}.{task.task_id}".lower())
-    if len(name) + len(suffix) > LONGEST_NAME:
+    if len(name) + len(suffix) > MAX_NAME_LENGTH:
         # Two long names must not become the same one.
-        suffix = f"-{_hash([task.dag_id, task.task_id])[:HASH_LETTERS]}{suffix}"
-    return name[: LONGEST_NAME - len(suffix)] + suffix
+        suffix = f"-{_hash([task.dag_id, task.task_id])[:HASH_LENGTH]}{suffix}"
+    return name[: MAX_NAME_LENGTH - len(suffix)] + suffix
 
 
 def _hash(value: Any) -> str:

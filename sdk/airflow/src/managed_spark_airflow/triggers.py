@@ -1,4 +1,4 @@
-"""Waits of deferred tasks, which take no worker."""
+"""Triggers of deferred tasks, which occupy no worker while they wait."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .task_try import lines_of
 
 FINISHED = frozenset({"DONE", "ERROR", "TERMINATED", "STOPPED", "KILLED"})
 DAY = 24 * 3600.0
-#: Seconds between looks at a run or a cluster, by default. A triggerer may wait for a thousand.
+#: Default interval of polls. A triggerer may wait for a thousand runs.
 POLL_SECONDS = 10.0
 
 
 class _Trigger(BaseTrigger):
-    """A wait until a time of the clock, which outlives a restart of the triggerer."""
+    """Base class of the triggers. Its deadline is a wall-clock time, which survives a restart of the triggerer."""
 
     def __init__(self, conn_id: str, ends_at: Optional[float], poll_seconds: float = POLL_SECONDS) -> None:
         super().__init__()
@@ -45,8 +45,8 @@ class _Trigger(BaseTrigger):
         """Returns what is waited for: arguments of the constructor, and a part of the event."""
         raise NotImplementedError
 
-    async def look(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
-        """Returns the event that ends the wait; None if it goes on."""
+    async def poll(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
+        """Polls once. Returns the event that ends the wait; None to continue."""
         raise NotImplementedError
 
     async def client(self) -> AsyncClient:
@@ -63,10 +63,10 @@ class _Trigger(BaseTrigger):
                     yield TriggerEvent({**self.subject(), "timed_out": True})
                     return
                 try:
-                    event = await self.look(client)
+                    event = await self.poll(client)
                 except (Unreachable, Overloaded) as error:
-                    # What is waited for goes on without the API, for example during an upgrade of it.
-                    self.log.warning("%s The task waits on.", error)
+                    # Runs and clusters continue while the API is down, for example during an upgrade.
+                    self.log.warning("%s The task keeps waiting.", error)
                     event = None
                 if event is not None:
                     yield TriggerEvent({**self.subject(), **event})
@@ -85,22 +85,24 @@ class RunTrigger(_Trigger):
     def subject(self) -> Dict[str, Any]:
         return {"workspace_id": self.workspace_id, "job_id": self.job_id}
 
-    async def look(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
+    async def poll(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
         status = await client.run(self.workspace_id, self.job_id).status()
         return {"status": status} if status in FINISHED else None
 
     async def on_kill(self) -> None:
-        """Stops the run of a task that a person ends while it is deferred; Airflow 3.3 and newer call this."""
+        """Stops the run of a deferred task that a user ends; Airflow 3.3 and newer call this."""
         async with await self.client() as client:
             try:
                 await client.run(self.workspace_id, self.job_id).kill()
             except Conflict:
-                # It has ended by itself meanwhile.
+                # It has already ended by itself.
                 return
 
 
 class NotebookTrigger(_Trigger):
-    """Executes the cells of an instance of a notebook. If the triggerer ends, another one continues, and no cell is executed twice."""
+    """Executes the cells of a notebook instance. If the triggerer ends, another one continues without executing a cell
+    twice.
+    """
 
     def __init__(self, workspace_id: int, notebook_id: int, **more: Any) -> None:
         super().__init__(**more)
@@ -110,7 +112,7 @@ class NotebookTrigger(_Trigger):
     def subject(self) -> Dict[str, Any]:
         return {"workspace_id": self.workspace_id, "notebook_id": self.notebook_id}
 
-    async def look(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
+    async def poll(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
         notebook = client.notebook(self.workspace_id, self.notebook_id)
         try:
             await self._execute(notebook)
@@ -126,18 +128,18 @@ class NotebookTrigger(_Trigger):
 
     async def _execute(self, notebook: AsyncNotebook) -> None:
         left = DAY if self.left is None else max(0.0, self.left)
-        await notebook.running(left)
+        await notebook.wait_until_running(left)
         async for cell in notebook.run_cells(timeout=left):
             for line in lines_of(cell):
                 self.log.info("%s", line)
 
     async def on_kill(self) -> None:
-        """Stops the kernel of a task that a person ends while it is deferred; Airflow 3.3 and newer call this."""
+        """Stops the kernel of a deferred task that a user ends; Airflow 3.3 and newer call this."""
         async with await self.client() as client:
             try:
                 await client.notebook(self.workspace_id, self.notebook_id).kill()
             except Conflict:
-                # It has ended by itself meanwhile.
+                # It has already ended by itself.
                 return
 
 
@@ -152,7 +154,7 @@ class ClusterTrigger(_Trigger):
     def subject(self) -> Dict[str, Any]:
         return {"cluster_id": self.cluster_id, "status": self.status}
 
-    async def look(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
+    async def poll(self, client: AsyncClient) -> Optional[Dict[str, Any]]:
         try:
             cluster = await client.cluster(self.cluster_id)
             return {"failure": None} if await cluster.step_to(self.status) else None

@@ -1,4 +1,4 @@
-"""What a cell of a notebook printed and returned."""
+"""Cells of a notebook, and what they printed and returned."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .errors import CellFailed, ConfigurationError
 
-#: The most text, the most displayed results and the most of their text that is kept of a cell.
-TEXT_KEPT = 16 << 20
-DISPLAYS_KEPT = 1000
-DISPLAYED_KEPT = 64 << 20
+#: Limits of the text, of the number of displayed results and of their text that are kept of a cell.
+MAX_TEXT_LENGTH = 16 << 20
+MAX_DISPLAYS = 1000
+MAX_DISPLAYED_LENGTH = 64 << 20
 
 
 class CodeCell(NamedTuple):
@@ -21,7 +21,7 @@ class CodeCell(NamedTuple):
 
 
 def read_notebook(content: bytes) -> Dict[str, Any]:
-    """Returns what an .ipynb file holds."""
+    """Returns the content of an .ipynb file."""
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError):
@@ -32,7 +32,7 @@ def read_notebook(content: bytes) -> Dict[str, Any]:
 
 
 def code_cells(content: bytes) -> List[CodeCell]:
-    """Returns the cells with code of an .ipynb file that the platform sent, where each has an id; blank ones are left out."""
+    """Returns the code cells of an .ipynb file from the platform, where each has an id, without blank ones."""
     found = []
     for cell in read_notebook(content)["cells"]:
         source = cell.get("source", "")
@@ -51,7 +51,7 @@ def language_of(content: bytes) -> str:
 
 
 def _record(value: Any) -> Dict[str, Any]:
-    """Code in a kernel can send messages of any form."""
+    """Returns an empty dict for anything else, since code in a kernel can send any JSON."""
     return value if isinstance(value, dict) else {}
 
 
@@ -73,7 +73,7 @@ class Cell:
         return None if self.data is None else str(self.data.get("text/plain", ""))
 
     def add(self, message: Dict[str, Any]) -> bool:
-        """Takes a message of the kernel; true if it is the reply, which is the last one of this cell."""
+        """Adds a message of the kernel; returns True if it is the reply, which is the last message of this cell."""
         if _record(message.get("parent_header")).get("msg_id") != self.id:
             return False
         kind, content = message.get("msg_type"), _record(message.get("content"))
@@ -94,13 +94,13 @@ class Cell:
         return False
 
     def _print(self, text: str) -> None:
-        # A text that is full is not copied again for each of a million lines.
-        if len(self.text) < TEXT_KEPT:
-            self.text = (self.text + text)[:TEXT_KEPT]
+        # Text at its limit is not copied again for each of many further lines.
+        if len(self.text) < MAX_TEXT_LENGTH:
+            self.text = (self.text + text)[:MAX_TEXT_LENGTH]
 
     def _display(self, data: Dict[str, Any]) -> None:
         size = sum(len(str(value)) for value in data.values())
-        if len(self.displays) < DISPLAYS_KEPT and self._displayed + size <= DISPLAYED_KEPT:
+        if len(self.displays) < MAX_DISPLAYS and self._displayed + size <= MAX_DISPLAYED_LENGTH:
             self.displays.append(data)
             self._displayed += size
 

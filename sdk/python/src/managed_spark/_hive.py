@@ -1,4 +1,4 @@
-"""Statements for a SQL server, over the protocol of HiveServer2."""
+"""Statements for an SQL server, over the HiveServer2 protocol."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ._table import Column, Table
 from ._waiting import Deadline, Pauses
 from .errors import ConfigurationError, SqlFailed
 
-FETCHED_AT_ONCE = 10_000
-#: How long the server may take to release what a statement held, also after its own time is over.
+FETCH_SIZE = 10_000
+#: Time for the server to release the resources of a statement, even after the statement's own timeout.
 CLOSE_SECONDS = 10.0
 
-#: Sends a message within some seconds, and returns the answer. It is the client's own way to the platform, with its
-#: certificates, proxies and bounds: that of impyla checks no certificate.
+#: Sends a message with a timeout in seconds, and returns the answer. It uses the HTTP client of the SDK, with its certificates,
+#: proxies and limits, because the transport of impyla does not verify certificates.
 Post = Callable[[bytes, float], bytes]
 
 
 def query(post: Post, statement: str, max_rows: int, deadline: Deadline) -> Table:
-    """Runs a statement in a session of its own."""
+    """Runs a statement in a new session."""
     try:
         from impala.error import Error
         from thrift.Thrift import TException
     except ImportError:
-        raise ConfigurationError("SQL needs a client of HiveServer2: pip install 'managed-spark[sql]'") from None
-    within = _Within(post, deadline)
-    connection = _connect(within)
+        raise ConfigurationError("SQL needs a HiveServer2 client: pip install 'managed-spark[sql]'") from None
+    channel = _TimedChannel(post, deadline)
+    connection = _connect(channel)
     try:
         cursor = connection.cursor()
         try:
             return _table(cursor, statement, max_rows, deadline)
         finally:
-            within.deadline = Deadline(CLOSE_SECONDS, "The end of the statement")
-            # The server itself releases a session after some time.
+            channel.deadline = Deadline(CLOSE_SECONDS, "Closing the statement")
+            # If this fails, the server releases the session after some time.
             with suppress(Exception):
                 cursor.close()
     except (Error, TException, EOFError) as error:
@@ -43,8 +43,8 @@ def query(post: Post, statement: str, max_rows: int, deadline: Deadline) -> Tabl
         connection.close()
 
 
-class _Within:
-    """Sends messages as long as there is time."""
+class _TimedChannel:
+    """Sends messages until the deadline."""
 
     def __init__(self, post: Post, deadline: Deadline) -> None:
         self._post = post
@@ -62,7 +62,7 @@ def _connect(post: Callable[[bytes], bytes]) -> Any:
     from thrift.transport.TTransport import TMemoryBuffer, TTransportBase
 
     class Messages(TTransportBase):  # type: ignore[misc]
-        """Collects what is written, posts it, and gives the answer to read."""
+        """Buffers a message, posts it on flush, and returns the answer to reads."""
 
         def __init__(self) -> None:
             self._written = bytearray()
@@ -91,26 +91,26 @@ def _connect(post: Callable[[bytes], bytes]) -> Any:
             self._written.clear()
             self._answer = TMemoryBuffer(post(message))
 
-    # It would repeat a message by itself after a pause of any length that the server tells.
+    # With more retries, impyla would send a message again after any pause that the server asks for.
     return HiveServer2Connection(HS2Service(ThriftClient(TBinaryProtocolAccelerated(Messages())), retries=1))
 
 
 def _table(cursor: Any, statement: str, max_rows: int, deadline: Deadline) -> Table:
-    cursor.set_arraysize(min(FETCHED_AT_ONCE, max_rows + 1))
+    cursor.set_arraysize(min(FETCH_SIZE, max_rows + 1))
     cursor.execute_async(statement)
     pauses = Pauses(deadline)
     while cursor.is_executing():
         time.sleep(pauses.next("RUNNING"))
-    # It reads the error of a statement that failed.
+    # This raises the error of a failed statement.
     cursor._wait_to_finish()
     columns = _columns(cursor)
     if columns is None:
         return Table([], [], False)
     rows: List[tuple[object, ...]] = []
-    # One more row than asked for tells whether there are more.
+    # One row beyond the maximum shows whether there are more.
     while len(rows) <= max_rows:
         deadline.check()
-        fetched = cursor.fetchmany(min(FETCHED_AT_ONCE, max_rows + 1 - len(rows)))
+        fetched = cursor.fetchmany(min(FETCH_SIZE, max_rows + 1 - len(rows)))
         if not fetched:
             break
         rows.extend(_readable(fetched, columns))
@@ -134,7 +134,7 @@ def _columns(cursor: Any) -> Optional[List[Column]]:
 
 
 def _readable(rows: List[Any], columns: List[Column]) -> List[Any]:
-    """Makes arrays texts, as maps and structs are; impyla leaves them as bytes."""
+    """Decodes arrays to strings, as maps and structs are; impyla leaves them as bytes."""
     arrays = [index for index, column in enumerate(columns) if column.type == "ARRAY"]
     if not arrays:
         return rows

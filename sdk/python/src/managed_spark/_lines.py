@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Iterator
 
-#: A longer line is given in parts, so that a job that never ends its line cannot fill the memory.
-LONGEST_LINE = 1 << 20
+#: A longer line is yielded in parts, so that a job that never ends its line cannot fill the memory.
+MAX_LINE_BYTES = 1 << 20
 
 
 class Lines:
@@ -16,8 +16,8 @@ class Lines:
         *whole, self._rest = (self._rest + piece).split(b"\n")
         for line in whole:
             yield _text(line)
-        while len(self._rest) > LONGEST_LINE:
-            part, self._rest = self._rest[:LONGEST_LINE], self._rest[LONGEST_LINE:]
+        while len(self._rest) > MAX_LINE_BYTES:
+            part, self._rest = self._rest[:MAX_LINE_BYTES], self._rest[MAX_LINE_BYTES:]
             yield _text(part)
 
     def end(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Operations of the API, and the conversion of what they answer."""
+"""Operations of the API, and the conversion of their answers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Dict, Generic, Optional, TypeVar
 
 T = TypeVar("T")
 
-#: An integer of 64 bits. Longer ones are none of the platform's.
+#: An integer of at most 64 bits; the platform sends no larger ones.
 INTEGER = re.compile(r"-?[0-9]{1,19}")
 
 
 class Operation(Generic[T]):
-    """An operation of openapi.json whose answer is a T."""
+    """An operation of openapi.json that answers a T."""
 
     def __init__(self, name: str, method: str, path: str, shape: Optional[str]) -> None:
         self.name = name
@@ -29,7 +29,8 @@ class PagedOperation(Operation[T]):
 
 
 def convert(value: Any, shape: Optional[str], shapes: Dict[str, Dict[str, str]]) -> Any:
-    """Makes ids numbers, which some answers send as texts, and `infinity`, the end of what has not ended, None."""
+    """Converts ids to numbers, which some answers send as strings, and `infinity`, the end of what has not ended, to None.
+    """
     if shape is None or value is None:
         return value
     if shape == "int":

@@ -1,4 +1,6 @@
-"""What asyncio and blocking code do differently. Everything else is written once, in `_async`; the build makes `_sync`."""
+"""The differences between asyncio and blocking code. Everything else is written once, in `_async`; the build generates
+`_sync`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ __all__ = [
     "sleep",
 ]
 
-#: Below INFO, sockets log their headers, of which one holds the token.
+#: Below INFO, the library logs headers, one of which has the token.
 SOCKETS = logging.getLogger("managed_spark.sockets")
 SOCKETS.setLevel(logging.INFO)
 
@@ -42,7 +44,7 @@ sleep = time.sleep
 
 
 class AsyncSocket(AsyncConnection):
-    """A connection to the server that was named: a redirect, which would take the token to another one, is refused."""
+    """A connection that refuses redirects, which would send the token to another server."""
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         try:
@@ -52,9 +54,9 @@ class AsyncSocket(AsyncConnection):
 
 
 class Socket(Connection):
-    """The blocking form of AsyncSocket."""
+    """The blocking counterpart of AsyncSocket."""
 
-    #: It is no context, which newer versions warn of.
+    #: Newer versions of the library warn about a connection that is not used as a context manager.
     pending_legacy_warning = False
 
     def handshake(self, *args: Any, **kwargs: Any) -> None:
@@ -75,7 +77,7 @@ async def async_sleep(seconds: float) -> None:
 
 
 async def async_receive(socket: AsyncSocket, timeout: float) -> Any:
-    """Returns the next message. Throws a TimeoutError if none arrives in time."""
+    """Returns the next message. Raises TimeoutError if none arrives in time."""
     try:
         return await asyncio.wait_for(socket.recv(), timeout)
     except asyncio.TimeoutError:
@@ -87,7 +89,7 @@ def receive(socket: Socket, timeout: float) -> Any:
 
 
 async def async_blocking(work: Callable[[], T]) -> T:
-    """Runs code that has only a blocking form in a thread."""
+    """Runs blocking code in a thread."""
     return await asyncio.get_running_loop().run_in_executor(None, work)
 
 
@@ -96,7 +98,7 @@ def blocking(work: Callable[[], T]) -> T:
 
 
 def async_bridge(call: Callable[[bytes, float], Coroutine[Any, Any, T]]) -> Callable[[bytes, float], T]:
-    """Returns the blocking form of a call, for a thread beside the loop."""
+    """Returns a function that runs the call in the event loop and blocks another thread until it is done."""
     loop = asyncio.get_running_loop()
     return lambda data, seconds: asyncio.run_coroutine_threadsafe(call(data, seconds), loop).result()
 

@@ -18,17 +18,17 @@ class Column(NamedTuple):
 
 
 class Table:
-    """The rows of a query, as tuples. Arrays, maps and structs are texts, as Spark writes them for SQL clients."""
+    """The rows of a query, as tuples. Arrays, maps and structs are strings, as Spark writes them for SQL clients."""
 
-    def __init__(self, described: Sequence[Column], rows: List[Tuple[Any, ...]], is_truncated: bool) -> None:
-        self.described = list(described)
+    def __init__(self, schema: Sequence[Column], rows: List[Tuple[Any, ...]], is_truncated: bool) -> None:
+        self.schema = list(schema)
         self.rows = rows
-        #: True if the query has more rows than were asked for.
+        #: True if the query has more rows than `max_rows`.
         self.is_truncated = is_truncated
 
     @property
     def columns(self) -> List[str]:
-        return [column.name for column in self.described]
+        return [column.name for column in self.schema]
 
     def __iter__(self) -> Iterator[Tuple[Any, ...]]:
         return iter(self.rows)
@@ -40,10 +40,10 @@ class Table:
         return f"<Table of {len(self.rows)} rows: {printable(', '.join(self.columns))}>"
 
     def to_dicts(self) -> List[dict[str, Any]]:
-        twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
-        if twice:
+        duplicates = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        if duplicates:
             raise ConfigurationError(
-                f"A dictionary cannot hold several columns with the name {twice[0]}. Name them in the statement with `as`."
+                f"A dictionary cannot hold several columns named {duplicates[0]}. Rename them in the statement with `as`."
             )
         return [dict(zip(self.columns, row)) for row in self.rows]
 
@@ -61,9 +61,9 @@ class Table:
             import pyarrow
         except ModuleNotFoundError:
             raise ConfigurationError("An Arrow table needs pyarrow: pip install 'managed-spark[arrow]'") from None
-        values = list(zip(*self.rows)) if self.rows else [()] * len(self.described)
+        values = list(zip(*self.rows)) if self.rows else [()] * len(self.schema)
         arrays = [
-            pyarrow.array(given, type=_arrow_type(pyarrow, column)) for column, given in zip(self.described, values)
+            pyarrow.array(given, type=_arrow_type(pyarrow, column)) for column, given in zip(self.schema, values)
         ]
         return pyarrow.Table.from_arrays(arrays, names=self.columns)
 

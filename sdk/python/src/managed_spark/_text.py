@@ -1,18 +1,21 @@
-"""Text of others, such as names, logs and reasons, on its way to a terminal."""
+"""Makes text of other users, such as names, logs and reasons, safe for a terminal."""
 
 from __future__ import annotations
 
 import re
 
-#: What colors text and moves the cursor, by ECMA-48.
-SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
+#: Control sequences of ECMA-48, which color text and move the cursor.
+CONTROL_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")
 
 
 def printable(text: str) -> str:
-    """Returns lines that a terminal shows and does not obey: control characters could hide, rename or type something."""
-    return "".join(letter if letter in "\n\t" or letter.isprintable() else " " for letter in SEQUENCE.sub("", text))
+    """Removes control sequences and replaces other control characters, with which text could hide output, rename the terminal
+    or type commands. Keeps line breaks and tabs.
+    """
+    plain = CONTROL_SEQUENCE.sub("", text)
+    return "".join(letter if letter in "\n\t" or letter.isprintable() else " " for letter in plain)
 
 
 def on_one_line(text: str) -> str:
-    """Returns text for a cell of a table or a message, in which everything that a terminal obeys is a blank."""
+    """Replaces all control characters, including line breaks and tabs, with spaces."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,4 +1,4 @@
-"""Bodies of answers, which may be sent compressed."""
+"""Decompresses the bodies of answers."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Iterator
 
 import httpx
 
-#: The encodings that are asked for. Only one that can be unpacked in pieces of a bounded size is.
-ACCEPTED = "gzip"
-#: The most that is unpacked at once.
-PIECE = 1 << 20
+#: The only accepted encoding, since zlib can limit the size of what it decompresses at once.
+ACCEPTED_ENCODING = "gzip"
+#: Maximum size of a decompressed piece.
+MAX_PIECE_BYTES = 1 << 20
 
 
 class Unpacking:
-    """Unpacks a body in small pieces, however small a part of it they were made from."""
+    """Decompresses a body in pieces of limited size, since a few compressed bytes can become gigabytes."""
 
     def __init__(self, response: httpx.Response) -> None:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-        if encoding not in ("identity", ACCEPTED):
-            raise httpx.DecodingError(f"it is encoded as {encoding}, which was not asked for", request=response.request)
+        if encoding not in ("identity", ACCEPTED_ENCODING):
+            raise httpx.DecodingError(
+                f"the body has the encoding {encoding}, which the client does not accept", request=response.request
+            )
         self._request = response.request
-        self._inflate = zlib.decompressobj(31) if encoding == ACCEPTED else None
+        self._inflate = zlib.decompressobj(31) if encoding == ACCEPTED_ENCODING else None
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         if self._inflate is None:
@@ -29,9 +31,9 @@ class Unpacking:
             return
         while piece:
             if self._inflate.eof:
-                raise httpx.DecodingError("it goes on after its end", request=self._request)
+                raise httpx.DecodingError("the compressed body has data after its end", request=self._request)
             try:
-                unpacked = self._inflate.decompress(piece, PIECE)
+                unpacked = self._inflate.decompress(piece, MAX_PIECE_BYTES)
             except zlib.error as error:
                 raise httpx.DecodingError(str(error), request=self._request) from None
             piece = self._inflate.unconsumed_tail or self._inflate.unused_data

@@ -1,4 +1,4 @@
-"""Everything that the client raises. Decide by class or by `code`, which is stable; messages may change."""
+"""The errors of the client. Handle them by class or by `code`, which is stable; messages may change."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ._text import printable
 
 
 class ManagedSparkError(Exception):
-    """The parent of all errors of this package."""
+    """Base class of all errors of this package."""
 
     def __str__(self) -> str:
-        # Reasons and messages come from others, and Python writes those of an uncaught error to the terminal as they are.
+        # Messages and reasons can come from other users, and Python prints those of an uncaught error to the terminal unchanged.
         return printable(super().__str__())
 
 
 class ConfigurationError(ManagedSparkError):
-    """There are no settings to connect with, or they cannot be used."""
+    """The settings for the connection are missing or not valid."""
 
 
 class Unreachable(ManagedSparkError):
-    """The platform did not answer, or the connection broke, until the retries were used up."""
+    """The platform did not answer, or the connection broke, until the retries were exhausted."""
 
 
 class DeadlineExceeded(ManagedSparkError, TimeoutError):
-    """A wait took longer than its timeout. What was waited for goes on."""
+    """A wait exceeded its timeout. What it waited for continues."""
 
 
 class ApiError(ManagedSparkError):
@@ -40,12 +40,12 @@ class ApiError(ManagedSparkError):
         self.code = code
         self.message = message
         self.details = details
-        #: Names the request in the logs of the platform.
+        #: Identifies the request in the logs of the platform.
         self.correlation_id = correlation_id
 
 
 class Invalid(ApiError):
-    """400, 413, 415 or 422: the request itself is wrong."""
+    """400, 413, 415 or 422: the request itself is not valid."""
 
 
 class Unauthenticated(ApiError):
@@ -82,7 +82,7 @@ class FunctionFailed(Invalid):
 
 
 class RunFailed(ManagedSparkError):
-    """A run of a job ended otherwise than DONE, or an instance of a notebook before its kernel ran."""
+    """A run of a job did not end as DONE, or an instance of a notebook ended before its kernel ran."""
 
     def __init__(
         self, job_id: int, status: str, code: Optional[str], reason: Optional[str], log_url: str, kind: str = "Job"
@@ -98,7 +98,7 @@ class RunFailed(ManagedSparkError):
 
 
 class ClusterFailed(ManagedSparkError):
-    """A cluster reached another state than the one waited for."""
+    """A cluster did not reach the status that was waited for."""
 
     def __init__(self, cluster_id: int, status: str, reason: Optional[str]) -> None:
         self.cluster_id = cluster_id
@@ -108,7 +108,7 @@ class ClusterFailed(ManagedSparkError):
 
 
 class SqlFailed(ManagedSparkError):
-    """A statement is wrong or failed, or the SQL server ended meanwhile."""
+    """A statement is not valid or failed, or the SQL server ended meanwhile."""
 
 
 class CellFailed(ManagedSparkError):

@@ -1,4 +1,4 @@
-"""Where the platform is and who calls it, from the environment, a profile or the quickstart's file; never from code."""
+"""Address and credentials of the platform, from the environment, a profile or the quickstart's file; never from code."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ DEFAULT_PROFILE = "default"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 TOKEN = re.compile(r"[\x21-\x7e]+")
 
-HOW = (
+HOW_TO_CONFIGURE = (
     "Set MSP_URL and MSP_TOKEN (or MSP_USERNAME and MSP_PASSWORD), run `msp login`, "
-    "or run this in the folder of a serving quickstart."
+    "or run this in the project folder while a quickstart serves."
 )
 
 
@@ -39,38 +39,39 @@ class Settings:
     tenant: Optional[str] = None
     #: Where the settings come from, for messages.
     source: str = "arguments"
-    #: Allows plain HTTP to other machines, which shows the token to everyone on the way.
+    #: Allows plain HTTP to other machines, which exposes the token to the network.
     allow_http: bool = False
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigurationError(f"The URL of {self.source} must look like https://host. {HOW}")
+            raise ConfigurationError(f"The URL of {self.source} must look like https://host. {HOW_TO_CONFIGURE}")
         if parts.username or parts.password:
-            raise ConfigurationError(f"The URL of {self.source} must not contain a password. {HOW}")
+            raise ConfigurationError(f"The URL of {self.source} must not contain a password. {HOW_TO_CONFIGURE}")
         if parts.scheme == "http" and not is_local(self.url) and not self.allow_http:
             raise ConfigurationError(
                 f"The URL of {self.source} would send the token unencrypted to {parts.hostname}. "
                 "Use https, or allow it with MSP_ALLOW_HTTP=1 or `allow_http = true` in the profile."
             )
         if not self.token and not (self.username and self.password):
-            raise ConfigurationError(f"{self.source} names neither a token nor a user with a password. {HOW}")
+            raise ConfigurationError(f"{self.source} has neither a token nor a user name with a password. {HOW_TO_CONFIGURE}")
         if self.token:
             checked_token(self.token, self.source)
 
 
 def is_local(url: str) -> bool:
-    """True if what is sent there stays on this machine, unless a proxy is asked."""
+    """Returns True if requests to the URL stay on this machine, provided that they bypass proxies."""
     return urlsplit(url).hostname in [host.strip("[]") for host in LOCAL_HOSTS]
 
 
 def checked_token(token: str, source: str) -> str:
-    """Returns the token. One that a header cannot hold would be shown by the error of the header, and a line break would begin
-    another setting in the file of profiles.
+    """Returns the token. The error of an HTTP library would show a token that a header cannot hold, and a line break would add
+    a setting to the file of profiles.
     """
     if not TOKEN.fullmatch(token):
         raise ConfigurationError(
-            f"The token of {source} is none: it has characters that no token has, such as a blank or a line break."
+            f"The token of {source} is invalid: it contains a space, a line break or another character that tokens never have. "
+            "Check where it comes from."
         )
     return token
 
@@ -92,7 +93,7 @@ def load_settings(profile: Optional[str] = None, env: Optional[Mapping[str, str]
     quickstart = Path(env.get("RUNTIME_DIR") or ".runtime") / "quickstart.json"
     if quickstart.is_file():
         return _of_quickstart(quickstart)
-    raise ConfigurationError(f"There are no settings for the platform. {HOW}")
+    raise ConfigurationError(f"No settings for the platform were found. {HOW_TO_CONFIGURE}")
 
 
 FIELDS = ("token", "username", "password", "tenant", "allow_http")
@@ -117,11 +118,11 @@ def read_profile(file: Path, name: str) -> Optional[Settings]:
 
 
 def write_profile(file: Path, name: str, values: Mapping[str, str]) -> None:
-    """Writes a profile, readable by its owner only, and keeps the others."""
+    """Writes a profile to the file, which only its owner can read, and keeps the others."""
     profiles = _profiles(file)
     profiles[name] = dict(values)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # The new file replaces the old one at once, so that a reader never sees half of it.
+    # The new file replaces the old one atomically, so that no reader sees half of it.
     draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -129,18 +130,18 @@ def write_profile(file: Path, name: str, values: Mapping[str, str]) -> None:
             profiles.write(stream)
         os.replace(draft, file)
     finally:
-        # What could not be written must not leave a token behind.
+        # A failed write must not leave a token behind.
         draft.unlink(missing_ok=True)
 
 
 def _profiles(file: Path) -> configparser.ConfigParser:
-    # Passwords may contain a percent sign, which would otherwise be taken for a reference.
+    # Passwords may contain a percent sign, which interpolation would take for a reference.
     profiles = configparser.ConfigParser(interpolation=None, default_section="")
     if file.is_file():
         try:
             profiles.read_string(_private_text(file))
         except configparser.Error as error:
-            raise ConfigurationError(f"{file} is not a valid file of profiles: {type(error).__name__}.") from None
+            raise ConfigurationError(f"{file} is not a valid profile file: {type(error).__name__}.") from None
     return profiles
 
 
@@ -164,7 +165,7 @@ def _private_text(file: Path) -> str:
     with open(file, encoding="utf-8") as stream:
         state = os.fstat(stream.fileno())
         if os.name == "posix" and stat.S_IMODE(state.st_mode) & 0o077:
-            raise ConfigurationError(f"{file} holds a secret, and others can read it. Run `chmod 600 {file}`.")
+            raise ConfigurationError(f"{file} contains a secret, and others can read it. Run `chmod 600 {file}`.")
         if os.name == "posix" and state.st_uid != os.geteuid():
             raise ConfigurationError(f"{file} belongs to another user. Use a file of your own.")
         return stream.read()

@@ -19,7 +19,7 @@ export function nodeHost(Socket: typeof WebSocket | undefined = globalThis.WebSo
       return { name: basename(path), content: await openAsBlob(path) };
     },
     async save(path, content) {
-      // Nobody can foresee the name, so no link or file of others is in its place, and two downloads do not mix.
+      // The name cannot be guessed, so no link or file of another user is in its place, and two downloads never share a file.
       const draft = `${path}.${randomUUID()}.part`;
       try {
         await pipeline(Readable.fromWeb(content as NodeStream), createWriteStream(draft, { flags: 'wx' }));

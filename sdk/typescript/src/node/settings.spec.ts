@@ -68,7 +68,7 @@ allow_http = yes
 
   it('says what to do without any', () => {
     expect(() => loadSettings(undefined, env())).toThrow(
-      'There are no settings for the platform. Set MSP_URL and MSP_TOKEN',
+      'No settings for the platform were found. Set MSP_URL and MSP_TOKEN',
     );
   });
 
@@ -76,7 +76,7 @@ allow_http = yes
     const file = written('profiles.ini', profiles, 0o644);
     expect(() => loadSettings(undefined, env({ MSP_CONFIG_FILE: file }))).toThrow(`Run \`chmod 600 ${file}\`.`);
     const other = written('other.ini', 'url https://x\n');
-    expect(() => loadSettings(undefined, env({ MSP_CONFIG_FILE: other }))).toThrow('is not a valid file of profiles.');
+    expect(() => loadSettings(undefined, env({ MSP_CONFIG_FILE: other }))).toThrow('is not a valid profile file.');
   });
 
   it.each([
@@ -97,7 +97,7 @@ allow_http = yes
 
   it('needs a token, or a user with a password', () => {
     expect(() => checked({ url: 'https://x', username: 'ada' })).toThrow(
-      'names neither a token nor a user with a password',
+      'has neither a token nor a user name with a password',
     );
   });
 });

@@ -1,4 +1,4 @@
-// Where the platform is and who calls it, from the environment, a profile or the quickstart's file; never from code.
+// Address and credentials of the platform, from the environment, a profile or the quickstart's file; never from code.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import type { Session } from '../transport.ts';
 
 const DEFAULT_PROFILE = 'default';
 
-const HOW =
-  'Set MSP_URL and MSP_TOKEN (or MSP_USERNAME and MSP_PASSWORD), run `msp login`, or run this in the folder of a serving quickstart.';
+const HOW_TO_CONFIGURE =
+  'Set MSP_URL and MSP_TOKEN (or MSP_USERNAME and MSP_PASSWORD), run `msp login`, or run this in the project folder while a quickstart serves.';
 
 export interface Settings {
   url: string;
@@ -18,7 +18,7 @@ export interface Settings {
   password?: string | undefined;
   /** Id or name of the tenant; needed with a password if the user belongs to several. */
   tenant?: string | undefined;
-  /** Allows plain HTTP to other machines, which shows the token to everyone on the way. */
+  /** Allows plain HTTP to other machines, which exposes the token to the network. */
   allowHttp?: boolean;
   /** Where the settings come from, for messages. */
   source?: string;
@@ -46,14 +46,15 @@ export function loadSettings(profile?: string, env: Texts = process.env): Settin
   const quickstart = join(env['RUNTIME_DIR'] || '.runtime', 'quickstart.json');
   const text = privateText(quickstart);
   if (text !== undefined) return quickstartSettings(quickstart, text);
-  throw new ConfigurationError(`There are no settings for the platform. ${HOW}`);
+  throw new ConfigurationError(`No settings for the platform were found. ${HOW_TO_CONFIGURE}`);
 }
 
-/** @throws ConfigurationError if the settings cannot be used, or would show the token to others */
+/** @throws ConfigurationError if the settings are not valid, or would expose the token */
 export function checked(settings: Settings): Settings {
   const { url, token, username, password, allowHttp = false, source = 'the settings' } = settings;
   const { protocol, hostname, username: user, password: secret } = parsedUrl(url, source);
-  if (user || secret) throw new ConfigurationError(`The URL of ${source} must not contain a password. ${HOW}`);
+  if (user || secret)
+    throw new ConfigurationError(`The URL of ${source} must not contain a password. ${HOW_TO_CONFIGURE}`);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (protocol === 'http:' && !isLocal && !allowHttp) {
     throw new ConfigurationError(
@@ -62,7 +63,7 @@ export function checked(settings: Settings): Settings {
     );
   }
   if (!token && !(username && password)) {
-    throw new ConfigurationError(`${source} names neither a token nor a user with a password. ${HOW}`);
+    throw new ConfigurationError(`${source} has neither a token nor a user name with a password. ${HOW_TO_CONFIGURE}`);
   }
   return settings;
 }
@@ -94,7 +95,7 @@ function profilesOf(file: string): Map<string, Record<string, string>> {
     const [, key = '', value = ''] = /^([^\s=:#;[][^=:]*?)\s*[=:]\s*(.*?)\s*$/.exec(line) ?? [];
     if (name !== undefined) profiles.set(name, (section = profiles.get(name) ?? {}));
     else if (key && section) section[key.toLowerCase()] = value;
-    else if (!/^\s*([#;].*)?$/.test(line)) throw new ConfigurationError(`${file} is not a valid file of profiles.`);
+    else if (!/^\s*([#;].*)?$/.test(line)) throw new ConfigurationError(`${file} is not a valid profile file.`);
   }
   return profiles;
 }
@@ -125,7 +126,7 @@ function settingsOf(values: Texts, source: string): Settings {
 function parsedUrl(url: string, source: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && /^https?:$/.test(parsed.protocol)) return parsed;
-  throw new ConfigurationError(`The URL of ${source} must look like https://host. ${HOW}`);
+  throw new ConfigurationError(`The URL of ${source} must look like https://host. ${HOW_TO_CONFIGURE}`);
 }
 
 /** Reads a file with a secret; undefined if there is none. What others can write could send the caller's data elsewhere. */
@@ -140,7 +141,7 @@ function privateText(file: string): string | undefined {
   try {
     const { mode, uid } = fstatSync(descriptor);
     if (process.getuid && (mode & 0o077) !== 0) {
-      throw new ConfigurationError(`${file} holds a secret, and others can read it. Run \`chmod 600 ${file}\`.`);
+      throw new ConfigurationError(`${file} contains a secret, and others can read it. Run \`chmod 600 ${file}\`.`);
     }
     if (process.getuid && uid !== process.getuid()) {
       throw new ConfigurationError(`${file} belongs to another user. Use a file of your own.`);

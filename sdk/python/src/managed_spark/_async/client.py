@@ -1,4 +1,4 @@
-"""The entry: a client with its settings."""
+"""The client, from which everything else is reached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """A client of the platform. Where it is and who calls comes from the environment, a profile or a quickstart."""
+    """A client of the platform. Address and credentials come from the environment, a profile or a quickstart."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class AsyncClient:
         return await self.clusters.get(cluster)
 
     def run(self, workspace_id: int, job_id: int) -> AsyncRun:
-        """Returns a run whose ids are known, without asking the platform."""
+        """Returns a run whose ids are known, without a request."""
         return AsyncRun(self._transport, workspace_id, job_id)
 
     def notebook(self, workspace_id: int, notebook_id: int) -> AsyncNotebook:
-        """Returns an instance of a notebook whose ids are known, without asking the platform."""
+        """Returns an instance of a notebook whose ids are known, without a request."""
         return AsyncNotebook(self._transport, workspace_id, notebook_id)
 
     async def user(self) -> types.UserInfo:
@@ -72,7 +72,7 @@ class AsyncClient:
         query: Optional[Mapping[str, Any]] = None,
         body: Any = None,
     ) -> T:
-        """Calls any operation of the API that has no method here: `client.call(operations.list_groups)`."""
+        """Calls any operation of the API, including those without a method here: `client.call(operations.list_groups)`."""
         return await self._transport.call(operation, path, query=query, body=body)
 
     async def pages(
@@ -86,9 +86,9 @@ class AsyncClient:
         async for record in self._transport.pages(operation, path, query=query):
             yield record
 
-    def set_patience(self, seconds: float) -> None:
-        """Sets how long a request waits for an answer, and is repeated while there is none, instead of a minute each."""
-        self._transport.set_patience(seconds)
+    def set_timeout(self, seconds: float) -> None:
+        """Sets the timeout of a request, and of its retries together, in seconds. Both are a minute by default."""
+        self._transport.set_timeout(seconds)
 
     async def close(self) -> None:
         await self._transport.close()

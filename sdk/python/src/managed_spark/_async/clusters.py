@@ -1,4 +1,4 @@
-"""Clusters, and catalogs of metastores."""
+"""Clusters and metastore catalogs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .._generated import types
 
-#: A machine of a cloud may take this long.
+#: A cloud may take this long to create machines.
 START_SECONDS = 1800.0
 
 
@@ -25,7 +25,7 @@ class AsyncCluster:
         self._transport = transport
         self.id = details["cluster_id"]
         self.name = details["name"]
-        #: As they were when this object was made or last waited for.
+        #: The record as it was last read; `refresh()` reads it again.
         self.details = details
 
     def __repr__(self) -> str:
@@ -57,30 +57,31 @@ class AsyncCluster:
             await self.wait_for("DESTROYED", timeout, on_status=on_status)
 
     async def step_to(self, status: str) -> bool:
-        """Does what brings the cluster nearer to RUNNING or STOPPED, and returns whether it is there; called again and again,
-        it gets there from any status. Throws a ClusterFailed if there is no way.
+        """Takes one step towards RUNNING or STOPPED, and returns True once the cluster is there. Call it repeatedly: it works from
+        any status. Raises ClusterFailed if that status cannot be reached.
         """
         found = (await self.refresh())["cluster_status"]
         if found == status:
             return True
         if found in ("ERROR", "DESTROYING", "DESTROYED"):
             raise ClusterFailed(self.id, found, await self._last_reason())
-        # In other statuses the cluster is on its way, to here or to where it can be turned around.
+        # In any other status the cluster is in transition, to this status or to the one from which it can be started or
+        # stopped.
         turned = {"RUNNING": ("STOPPED", self.start), "STOPPED": ("RUNNING", self.stop)}
         turning_point, turn = turned[status]
         if found == turning_point:
             try:
                 await turn(wait=False)
             except Conflict:
-                # Somebody else has changed its status meanwhile; the next call sees to which.
+                # Somebody else has changed its status meanwhile; the next call reads the new one.
                 return False
         return False
 
     async def wait_for(
         self, status: str, timeout: float = START_SECONDS, *, on_status: Optional[OnStatus] = None
     ) -> types.ClusterRead:
-        """Returns the cluster in this status; throws a ClusterFailed if it comes to rest in another one."""
-        pauses = Pauses(Deadline(timeout, f"Cluster {self.name} on its way to {status}"), on_status)
+        """Waits until the cluster has this status; raises ClusterFailed if it ends up in ERROR or DESTROYED."""
+        pauses = Pauses(Deadline(timeout, f"Waiting for cluster {self.name} to become {status}"), on_status)
         while True:
             found = await self.refresh()
             if found["cluster_status"] == status:
@@ -107,7 +108,7 @@ class AsyncClusters:
         )
 
     async def create(self, **fields: Unpack[types.CreateCluster]) -> AsyncCluster:
-        """Creates a cluster, which does not run yet."""
+        """Creates a cluster without starting it."""
         created = await self._transport.call(ops.create_cluster, body=fields)
         return await self.get(created["cluster_id"])
 
@@ -117,7 +118,7 @@ class AsyncClusters:
 
 
 class AsyncCatalogs:
-    """The catalogs of metastores, and the tables in them."""
+    """The metastore catalogs of the tenant, and the tables in them."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport

@@ -16,7 +16,7 @@ from .transport import AsyncTransport, Content, unpacked
 if TYPE_CHECKING:
     from .._generated import types
 
-PIECE = 1 << 20
+CHUNK_BYTES = 1 << 20
 UPLOAD_SECONDS = 600.0
 
 
@@ -26,13 +26,13 @@ class AsyncFiles:
         self._workspace = {"workspace_id": workspace_id}
 
     async def upload(self, source: Union[str, "os.PathLike[str]"], path: str = "", *, overwrite: bool = True) -> str:
-        """Copies a local file to the path, or to its own name; returns the path in the workspace."""
+        """Uploads a local file to the path, which is its own name by default; returns the path in the workspace."""
         local = Path(source)
 
         async def pieces() -> AsyncIterator[bytes]:
             with open(local, "rb") as stream:
                 while True:
-                    piece = stream.read(PIECE)
+                    piece = stream.read(CHUNK_BYTES)
                     if not piece:
                         break
                     yield piece
@@ -48,8 +48,8 @@ class AsyncFiles:
         return await self._send(path, pieces, len(content), overwrite)
 
     async def download(self, path: str, target: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a file of the workspace to a local one, which appears once it is whole."""
-        # Nobody can foresee the name, so no link or file of others is in its place, and two downloads do not mix.
+        """Downloads a file of the workspace. The local file appears once it is complete."""
+        # The name cannot be guessed, so no link or file of another user is in its place, and two downloads never share a file.
         draft = Path(f"{os.fspath(target)}.{uuid.uuid4().hex}.part")
         response = await self._transport.send(
             ops.download_workspace_file, query={**self._workspace, "file_path": path}, stream=True
@@ -60,7 +60,7 @@ class AsyncFiles:
                     stream.write(piece)
             os.replace(draft, target)
         except httpx.RequestError as error:
-            raise Unreachable(f"The download of {path} broke off: {error}") from error
+            raise Unreachable(f"The download of {path} was interrupted: {error}") from error
         finally:
             await response.aclose()
             draft.unlink(missing_ok=True)
@@ -91,7 +91,7 @@ class AsyncFiles:
 
 
 class AsyncSecrets:
-    """The secrets of a workspace; nobody can read their values back."""
+    """The secrets of a workspace. Their values cannot be read back."""
 
     def __init__(self, transport: AsyncTransport, workspace_id: int) -> None:
         self._transport = transport
@@ -102,7 +102,7 @@ class AsyncSecrets:
             yield secret
 
     async def put(self, name: str, value: str) -> None:
-        """Creates a secret of one value, which clusters can give their jobs as a variable, or changes the one of this name."""
+        """Creates or updates a secret with one value, which clusters can pass to their jobs as an environment variable."""
         change: types.UpdateSecret = {"secret_type": "ENVIRONMENT VARIABLE", "value": value}
         async for secret in self.list():
             if secret["name"] == name:

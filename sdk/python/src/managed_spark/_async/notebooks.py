@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from .._generated import types
 
-RECONNECTS = 5
-#: The largest message of a kernel that is read, and the most messages of it that wait.
-MESSAGE_BYTES = 64 << 20
-MESSAGES_WAITING = 16
+MAX_RECONNECTS = 5
+#: Limits of the size of a kernel's message, and of the number that are buffered.
+MAX_MESSAGE_BYTES = 64 << 20
+MAX_QUEUED_MESSAGES = 16
 
 
 class AsyncNotebook:
@@ -44,14 +44,14 @@ class AsyncNotebook:
 
     @property
     def url(self) -> str:
-        """The address of the instance in the API; its log is below `/log/stderr`."""
+        """The URL of the instance in the API; its log is at `/log/stderr` below it."""
         return self._transport.settings.url + ops.get_notebook.path.format(**self._path)
 
     async def details(self) -> types.NotebookRead:
         return await self._transport.call(ops.get_notebook, self._path)
 
-    async def running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> None:
-        """Returns once the kernel can be used; throws a RunFailed if the instance ended before."""
+    async def wait_until_running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> None:
+        """Waits until the kernel can execute cells; raises RunFailed if the instance ends before that."""
         pauses = Pauses(Deadline(timeout, f"Notebook {self.id}"), on_status)
         while True:
             found = await self.details()
@@ -64,23 +64,23 @@ class AsyncNotebook:
             await async_sleep(pauses.next(status))
 
     async def cells(self) -> List[CodeCell]:
-        """Returns the cells with code of the notebook as it was when this instance was started."""
+        """Returns the code cells of the notebook as it was when this instance was started."""
         path = {"workspace_id": self.workspace_id, "notebook_id": self.id}
         return code_cells((await self._transport.send(ops.download_notebook_run, path)).content)
 
     async def run_cells(self, *, timeout: float = DAY) -> AsyncIterator[Cell]:
-        """Executes the cells of the notebook in their order, and yields each when it is done; throws a CellFailed at the first
-        that raises an exception. The platform keeps the outputs with the notebook. An instance executes each cell once: called
-        again, also by another process, this continues where it was.
+        """Executes the cells of the notebook in order, and yields each when it is done; raises CellFailed at the first that
+        raises an exception. The platform stores the outputs in the notebook. An instance executes each cell only once: when
+        called again, even by another process, this continues where it stopped.
         """
         deadline = Deadline(timeout, f"Notebook {self.id}")
         for cell in await self.cells():
             yield await self.execute(cell.code, timeout=deadline.left, cell_id=cell.id)
 
     async def execute(self, code: str, *, timeout: float = 3600.0, cell_id: Optional[str] = None) -> Cell:
-        """Executes code once, also if the connection breaks meanwhile; throws a CellFailed if it raises an exception.
+        """Executes code exactly once, even if the connection breaks; raises CellFailed if the code raises an exception.
 
-        With the id of a cell of the notebook, its outputs are kept there.
+        With `cell_id`, the outputs are stored in that cell of the notebook.
         """
         deadline = Deadline(timeout, f"The cell in notebook {self.id}")
         cell = Cell(cell_id or f"sdk-{uuid.uuid4()}")
@@ -110,18 +110,18 @@ class AsyncNotebook:
         await self._transport.call(ops.interrupt_kernel, self._path)
 
     async def kill(self) -> None:
-        """Asks the kernel to stop, `stop` also waits; the notebook and its outputs stay."""
+        """Requests the end of the kernel without waiting for it; the notebook and its outputs are kept."""
         await self._transport.call(ops.kill_notebook, self._path)
 
     async def stop(self, timeout: float = 600.0) -> None:
-        """Stops the kernel; the notebook and its outputs stay."""
+        """Stops the kernel and waits until it has ended; the notebook and its outputs are kept."""
         await self.disconnect()
         await self.kill()
-        await self.stopped(timeout)
+        await self.wait_until_stopped(timeout)
 
-    async def stopped(self, timeout: float = 600.0) -> None:
-        """Returns once the instance has ended."""
-        pauses = Pauses(Deadline(timeout, f"The stop of notebook {self.id}"))
+    async def wait_until_stopped(self, timeout: float = 600.0) -> None:
+        """Waits until the instance has ended."""
+        pauses = Pauses(Deadline(timeout, f"Stopping notebook {self.id}"))
         while True:
             status = (await self.details())["notebook_status"]
             if status in FINISHED:
@@ -140,24 +140,24 @@ class AsyncNotebook:
         await self.stop()
 
     async def _pause(self, broken: int, error: Exception) -> int:
-        if broken >= RECONNECTS:
+        if broken >= MAX_RECONNECTS:
             raise Unreachable(f"The socket to notebook {self.id} broke {broken + 1} times: {error}") from None
         await async_sleep(backoff(broken))
         return broken + 1
 
     async def _connect(self) -> AsyncSocket:
-        url = f"ws{self.url[len('http'):]}/kernel/socket"
-        # A token in the path would stay in the logs of servers and proxies.
         token = await self._transport.token()
+        url = f"ws{self.url[len('http'):]}/kernel/socket"
+        # A token in the path would appear in the logs of servers and proxies.
         headers = {"Authorization": f"Bearer {token}"}
-        # What is for this machine must not leave it by a proxy of the environment.
+        # Connections to this machine bypass the proxy of the environment, which would take the token to another machine.
         proxy: Optional[Literal[True]] = None if is_local(url) else True
         socket: Any = await async_connect(
             url,
             create_connection=AsyncSocket,
             additional_headers=headers,
-            max_size=MESSAGE_BYTES,
-            max_queue=MESSAGES_WAITING,
+            max_size=MAX_MESSAGE_BYTES,
+            max_queue=MAX_QUEUED_MESSAGES,
             open_timeout=30,
             proxy=proxy,
             logger=SOCKETS,
@@ -173,7 +173,7 @@ class AsyncNotebook:
             except TimeoutError:
                 continue
             except (ValueError, RecursionError):
-                # Code in a kernel can send anything. What nobody can read is no output.
+                # Code in a kernel can send anything; messages that are not JSON are ignored.
                 continue
             if isinstance(message, dict):
                 return message
@@ -194,13 +194,13 @@ class AsyncNotebooks:
             ):
                 yield notebook
         except NotFound:
-            # This list answers 404 where others are empty.
+            # This operation answers 404 instead of an empty list.
             return
 
     def get(self, notebook_id: int) -> AsyncNotebook:
         return AsyncNotebook(self._transport, self._path["workspace_id"], notebook_id)
 
-    async def describe(
+    async def define(
         self,
         name: str,
         cluster: Ref,
@@ -209,9 +209,9 @@ class AsyncNotebooks:
         path: Optional[str] = None,
         **settings: Unpack[types.NotebookSettings],
     ) -> None:
-        """Makes the notebook, or changes the one of this name; settings that are not given stay as they are.
+        """Creates the notebook, or updates the one of this name; settings that are not given keep their values.
 
-        `path` is its .ipynb file in the workspace, if that has another name. What the file holds becomes the notebook.
+        `path` is its .ipynb file in the workspace, `<name>.ipynb` by default. An existing file becomes the notebook.
         """
         body: Dict[str, Any] = {**chosen("cluster", cluster), **settings}
         file = {} if path is None else {"notebook_path": path}
@@ -226,7 +226,7 @@ class AsyncNotebooks:
     async def start(
         self, name: str, *, conf: Optional[Sequence[str]] = None, idempotency_key: Optional[str] = None
     ) -> AsyncNotebook:
-        """Starts an instance of a notebook, and does not wait for its kernel. The same key returns the same instance."""
+        """Starts an instance of a notebook without waiting for its kernel. The same key returns the same instance."""
         body: Dict[str, Any] = {"notebook_name": name, **({} if conf is None else {"conf": list(conf)})}
         created = await self._transport.call(
             ops.create_notebook, self._path, body=body, idempotency_key=idempotency_key
@@ -241,7 +241,7 @@ class AsyncNotebooks:
         return True
 
     async def delete(self, name: str) -> None:
-        """Deletes a notebook that has no unfinished instances; its file stays."""
+        """Deletes a notebook that has no unfinished instances; its file is kept."""
         await self._transport.call(ops.delete_notebook_conf, self._path, query={"notebook_name": name})
 
     async def export(self, name: str) -> bytes:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 FINISHED = frozenset({"DONE", "ERROR", "TERMINATED", "STOPPED", "KILLED"})
 DAY = 24 * 3600.0
 
-#: A stream that is silent for so long is opened again: its connection may be dead, or the job has nothing to say.
+#: A stream without data for this time is reopened: its connection may be dead, or the job prints nothing.
 SILENCE_SECONDS = 60.0
-#: Attempts to open a stream again without a byte in between.
-REOPENED = 10
-#: The most of a log that is read at once.
-LOG_BYTES = 16 << 20
+#: Number of times in a row that a stream is reopened without receiving a byte.
+MAX_REOPENS = 10
+#: Size of the part of a log that is read at once.
+MAX_LOG_BYTES = 16 << 20
 
 
 class AsyncRun:
@@ -42,7 +42,7 @@ class AsyncRun:
 
     @property
     def url(self) -> str:
-        """The address of the run in the API; its log is below `/log/stdout`."""
+        """The URL of the run in the API; its log is at `/log/stdout` below it."""
         return self._transport.settings.url + ops.get_job.path.format(**self._path)
 
     async def details(self) -> types.JobRead:
@@ -55,45 +55,47 @@ class AsyncRun:
         return await self._transport.call(ops.get_job_status, self._path)
 
     async def metrics(self) -> types.JobMetrics:
-        """What Spark measured so far: totals, stages and executors."""
+        """Returns the metrics of the Spark application so far: totals, stages and executors."""
         return await self._transport.call(ops.get_job_metrics, self._path)
 
     async def cost(self) -> types.RunCost:
-        """The share of the run in the time of its nodes, until now or its end; `amount` is None without a price."""
+        """Returns the cost of the run: its share of the time of its nodes, until now or its end. `amount` is None without
+        a price.
+        """
         return await self._transport.call(ops.get_run_cost, {"workspace_id": self.workspace_id, "run_id": self.id})
 
     async def kill(self) -> None:
-        """Asks the run to stop; `wait` returns once it has."""
+        """Requests the end of the run; `wait` returns once it has ended."""
         await self._transport.call(ops.kill_job, self._path)
 
     async def wait(self, timeout: float = DAY, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
-        """Returns the finished run, however it ended."""
+        """Waits until the run has ended, and returns it whatever its status."""
         return await self._reached(FINISHED, timeout, on_status)
 
-    async def running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
-        """Returns the run once it is RUNNING; throws a RunFailed if it ended before."""
+    async def wait_until_running(self, timeout: float = 1800.0, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
+        """Waits until the run is RUNNING; raises RunFailed if it ends before that."""
         job = await self._reached(FINISHED | {"RUNNING"}, timeout, on_status)
         if job["job_status"] in FINISHED:
             raise self._failure(job)
         return job
 
     async def result(self, timeout: float = DAY, *, on_status: Optional[OnStatus] = None) -> types.JobRead:
-        """Returns the run once it is DONE; throws a RunFailed if it ends otherwise."""
+        """Waits until the run is DONE, and returns it; raises RunFailed if it ends in another status."""
         job = await self.wait(timeout, on_status=on_status)
         if job["job_status"] != "DONE":
             raise self._failure(job)
         return job
 
     async def log(self, name: str = "stdout", *, last: Optional[int] = None) -> str:
-        """Returns a log (`stdout`, `stderr` or `events`): its first 16 MiB, or its last lines."""
-        query = {"file_size_bytes": LOG_BYTES} if last is None else {"last_n_lines": last}
+        """Returns a log (`stdout`, `stderr` or `events`): its first 16 MiB, or its `last` lines."""
+        query = {"file_size_bytes": MAX_LOG_BYTES} if last is None else {"last_n_lines": last}
         response = await self._transport.send(ops.get_job_log, {**self._path, "log_type": name}, query=query)
         return response.content.decode("utf-8", errors="replace")
 
     async def search_log(
         self, text: str, name: str = "stdout", *, backward: bool = False
     ) -> AsyncIterator[types.LogMatchRead]:
-        """Yields the lines of a log that have the text, in any letter case, with the byte at which each begins."""
+        """Yields the lines of a log that contain the text, ignoring case, each with its byte offset."""
         query: Dict[str, Any] = {"text": text, "direction": "backward" if backward else "forward"}
         path = {**self._path, "log_type": name}
         while True:
@@ -101,7 +103,7 @@ class AsyncRun:
             for match in found["matches"]:
                 yield match
             following = found["next_offset"]
-            # An offset that leads back would be searched without end.
+            # A server that repeats offsets must not keep the client in an endless loop.
             last = query.get("offset")
             if following is None or last is not None and (following >= last if backward else following <= last):
                 return
@@ -123,8 +125,8 @@ class AsyncRun:
                     stream=True,
                 )
                 try:
-                    told = response.headers.get("x-log-offset", "")
-                    offset = int(told) if INTEGER.fullmatch(told) else offset
+                    log_offset = response.headers.get("x-log-offset", "")
+                    offset = int(log_offset) if INTEGER.fullmatch(log_offset) else offset
                     async for piece in unpacked(response):
                         offset += len(piece)
                         failures = 0
@@ -137,11 +139,11 @@ class AsyncRun:
                 continue
             except httpx.RequestError as error:
                 failures += 1
-                if failures > REOPENED:
+                if failures > MAX_REOPENS:
                     raise Unreachable(f"The log of job {self.id} broke off {failures} times: {error}") from error
                 await async_sleep(backoff(failures))
                 continue
-            # A server that shuts down ends its streams, too.
+            # A server that shuts down also ends its streams.
             if await self.status() in FINISHED:
                 break
             await async_sleep(backoff(0))
@@ -174,7 +176,9 @@ class AsyncFunction:
         return await self.call(arguments)
 
     async def call(self, body: Any, *, timeout: float = 3660.0) -> Any:
-        """Sends any JSON. A call whose answer is lost is not repeated, since it may have been carried out."""
+        """Calls the function with any JSON value. A call whose answer is lost is not repeated, since it may have been
+        executed.
+        """
         path = {"workspace_id": self.run.workspace_id, "job_id": self.run.id}
         return await self._transport.call(ops.invoke_function, path, body=body, repeatable=False, timeout=timeout)
 

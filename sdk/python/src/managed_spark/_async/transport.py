@@ -15,7 +15,7 @@ import httpx
 from .._generated import operations as ops
 from .._operation import Operation, PagedOperation, convert
 from .._ports import async_sleep
-from .._unpacking import ACCEPTED, Unpacking
+from .._unpacking import ACCEPTED_ENCODING, Unpacking
 from .._waiting import backoff
 from ..errors import ApiError, ConfigurationError, ManagedSparkError, Unreachable, error_of
 from ..settings import LOCAL_HOSTS, Settings, checked_token
@@ -30,21 +30,23 @@ Content = Callable[[], AsyncIterator[bytes]]
 
 logger = logging.getLogger("managed_spark")
 
-#: How long a request is repeated while the platform does not answer or is overloaded.
+#: Time for which a request is retried while the platform does not answer or is overloaded.
 RETRY_SECONDS = 60.0
-RETRIED = frozenset({429, 502, 503})
-#: Headers that describe a body as it was sent, and not as it was read.
-PACKING = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
-#: A token is renewed this long before it ends, so that none ends between here and there.
-RENEWED_BEFORE = 60.0
+RETRIED_STATUSES = frozenset({429, 502, 503})
+#: Headers that describe the encoded body, and do not apply to the decoded one.
+ENCODING_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+#: A token is renewed this long before it expires, so that none expires on its way to the platform.
+RENEWAL_MARGIN_SECONDS = 60.0
 PAGE_SIZE = 100
-#: The most that an answer may hold, unpacked, and how long its body may take. Neither a server nor a proxy can fill the memory.
-ANSWER_BYTES = 256 << 20
-ANSWER_SECONDS = 600.0
-REFUSAL_BYTES = 1 << 20
-#: What the Idempotency-Key may hold, as other headers do.
-KEY = re.compile(r"[\x20-\x7e]+")
-#: The code of a refusal because another record of the kind has the name.
+#: Limits of the size of an answer, decompressed, and of the time to read it, so that neither a server nor a proxy can
+#: exhaust the memory.
+MAX_ANSWER_BYTES = 256 << 20
+MAX_ANSWER_SECONDS = 600.0
+#: Limit of the size of an error answer.
+MAX_ERROR_BYTES = 1 << 20
+#: Characters that an Idempotency-Key may have, as other headers.
+IDEMPOTENCY_KEY = re.compile(r"[\x20-\x7e]+")
+#: Error code of a name that another record already has.
 NAME_TAKEN = "RECORD.DUPLICATE_NAME"
 
 
@@ -52,20 +54,20 @@ class AsyncTransport:
     def __init__(self, settings: Settings, http: Optional[httpx.AsyncBaseTransport] = None) -> None:
         self.settings = settings
         self.retry_seconds = RETRY_SECONDS
-        self.answer_seconds = ANSWER_SECONDS
-        self.answer_bytes = ANSWER_BYTES
+        self.answer_seconds = MAX_ANSWER_SECONDS
+        self.answer_bytes = MAX_ANSWER_BYTES
         self._token = settings.token
         self._renew_at: Optional[float] = None
         self._http = httpx.AsyncClient(
             base_url=settings.url,
             timeout=httpx.Timeout(60.0, connect=10.0),
             transport=http,
-            # Plain HTTP is allowed to this machine. By a proxy of the environment, it would leave it.
+            # Plain HTTP is allowed to this machine; a proxy of the environment would take the request to another one.
             mounts=None if http else {f"all://{host}": None for host in LOCAL_HOSTS},
-            headers={"User-Agent": f"managed-spark-python/{VERSION}", "Accept-Encoding": ACCEPTED},
+            headers={"User-Agent": f"managed-spark-python/{VERSION}", "Accept-Encoding": ACCEPTED_ENCODING},
         )
 
-    def set_patience(self, seconds: float) -> None:
+    def set_timeout(self, seconds: float) -> None:
         self.retry_seconds = self.answer_seconds = seconds
         self._http.timeout = httpx.Timeout(seconds)
 
@@ -85,7 +87,9 @@ class AsyncTransport:
         repeatable: bool = True,
         timeout: Optional[float] = None,
     ) -> T:
-        """Returns the converted JSON. A POST carries an Idempotency-Key, so that it acts once however often it is sent."""
+        """Returns the converted JSON. A POST carries an Idempotency-Key, so that it takes effect only once, however often
+        it is sent.
+        """
         response = await self.send(
             operation,
             path,
@@ -114,7 +118,9 @@ class AsyncTransport:
                 yield record
 
     def _page(self, operation: PagedOperation[T], response: httpx.Response, number: int) -> Tuple[List[T], Optional[int]]:
-        """Returns the records of a page, and the number of the next one; a page that leads back would be read without end."""
+        """Returns the records of a page and the number of the next page. A server that repeats pages must not keep the client
+        in an endless loop.
+        """
         page = self._read(operation, response)
         if not isinstance(page, dict) or not isinstance(page.get("data"), list):
             raise self._foreign(operation, response)
@@ -132,7 +138,7 @@ class AsyncTransport:
     def _foreign(self, operation: Operation[Any], response: httpx.Response) -> Unreachable:
         kind = response.headers.get("Content-Type", "no type")
         return Unreachable(
-            f"{operation.name} got an answer that is not the platform's ({kind}). Check the URL {self.settings.url}."
+            f"The answer to {operation.name} is not from the platform ({kind}). Check the URL {self.settings.url}."
         )
 
     async def send(
@@ -150,7 +156,7 @@ class AsyncTransport:
         stream: bool = False,
         is_bounded: bool = True,
     ) -> httpx.Response:
-        """Returns a success. With `stream` its content is still to be read, and the caller closes it."""
+        """Returns a successful response. With `stream`, the caller reads its content and closes it."""
         sent = dict(headers or {})
         if operation.method == "POST":
             sent["Idempotency-Key"] = _key(idempotency_key)
@@ -167,7 +173,7 @@ class AsyncTransport:
             try:
                 response = await self._once(operation, path, query, body, content, sent, timeout, stream, is_bounded)
             except httpx.RequestError as error:
-                failure = Unreachable(f"{operation.name} at {self.settings.url} got no answer: {_described(error)}")
+                failure = Unreachable(f"No answer from {self.settings.url} to {operation.name}: {_described(error)}")
                 is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
                 is_lost = is_lost or not is_unsent
                 pause = backoff(attempt) if repeatable or is_unsent else None
@@ -181,12 +187,12 @@ class AsyncTransport:
                     self._token = None
                     continue
                 if response.status_code == 404 and operation.method == "DELETE" and is_lost:
-                    # The attempt whose answer was lost has deleted it.
+                    # An earlier attempt, whose answer was lost, has deleted it.
                     return httpx.Response(200)
                 pause = _pause_after(response, attempt, repeatable)
             if pause is None or time.monotonic() + pause > give_up:
                 raise failure
-            logger.debug("%s is sent again in %.1f s: %s", operation.name, pause, failure)
+            logger.debug("Retrying %s in %.1f s: %s", operation.name, pause, failure)
             await async_sleep(pause)
 
     async def _once(
@@ -216,7 +222,7 @@ class AsyncTransport:
         if stream and response.is_success:
             return response
         try:
-            limit = self.answer_bytes if response.is_success else REFUSAL_BYTES
+            limit = self.answer_bytes if response.is_success else MAX_ERROR_BYTES
             return await self._whole(operation, response, limit if is_bounded else None, timeout)
         finally:
             await response.aclose()
@@ -224,22 +230,24 @@ class AsyncTransport:
     async def _whole(
         self, operation: Operation[Any], response: httpx.Response, limit: Optional[int], timeout: Optional[float]
     ) -> httpx.Response:
-        """Reads the body, unpacked, within its bounds."""
-        late = time.monotonic() + max(self.answer_seconds, timeout or 0.0)
+        """Reads the decompressed body within the limits of its size and time."""
+        give_up = time.monotonic() + max(self.answer_seconds, timeout or 0.0)
         pieces: List[bytes] = []
         size = 0
         async for piece in unpacked(response):
             pieces.append(piece)
             size += len(piece)
             if limit is not None and size > limit:
-                raise Unreachable(f"{operation.name} got an answer of more than {limit >> 20} MiB, which is not read.")
-            if time.monotonic() > late:
-                raise httpx.ReadTimeout("the answer does not end", request=response.request)
-        headers = [(name, text) for name, text in response.headers.raw if name.lower() not in PACKING]
+                raise Unreachable(
+                    f"The answer to {operation.name} is larger than {limit >> 20} MiB, the limit of the client."
+                )
+            if time.monotonic() > give_up:
+                raise httpx.ReadTimeout("the body was not complete in time", request=response.request)
+        headers = [(name, text) for name, text in response.headers.raw if name.lower() not in ENCODING_HEADERS]
         return httpx.Response(response.status_code, headers=headers, content=b"".join(pieces), request=response.request)
 
     async def token(self) -> str:
-        """Returns a token that is valid for a while; logs in if there is a password to do so."""
+        """Returns a valid token; logs in with the password if needed."""
         if self._token is not None and (self._renew_at is None or time.monotonic() < self._renew_at):
             return self._token
         settings = self.settings
@@ -248,10 +256,11 @@ class AsyncTransport:
         given = {"username": settings.username, "password": settings.password}
         login = self._read(ops.login, await self._login_call(ops.login, None, given))
         if not isinstance(login, dict) or not login.get("token"):
-            raise ConfigurationError(f"{settings.url} has no login by password. Use a personal token.")
+            raise ConfigurationError(f"{settings.url} does not accept passwords. Use a personal token.")
         self._token = checked_token(str(login["token"]), settings.url)
-        # The expiry is a time of the server's clock; only this default length is the same on every clock.
-        self._renew_at = time.monotonic() + 48 * 3600 - RENEWED_BEFORE
+        # `expires_at` is a time of the server's clock, which may differ from this one, so the default lifetime is used
+        # instead.
+        self._renew_at = time.monotonic() + 48 * 3600 - RENEWAL_MARGIN_SECONDS
         if settings.tenant is not None:
             await self._select_tenant(settings.tenant)
         return self._token
@@ -273,12 +282,12 @@ class AsyncTransport:
             for tenant in tenants:
                 if tenant["name"] == name:
                     return tenant["tenant_id"]
-        raise ConfigurationError(f"You do not belong to a tenant with the name {name}.")
+        raise ConfigurationError(f"You do not belong to a tenant named {name}.")
 
     async def _login_call(
         self, operation: Operation[Any], path: Optional[Dict[str, str]], body: Any, query: Optional[Query] = None
     ) -> httpx.Response:
-        """Sends a step of the login, which is harmless to repeat and must not begin another login."""
+        """Sends a request of the login, which can be repeated without harm and must not start another login."""
         attempt = 0
         give_up = time.monotonic() + self.retry_seconds
         headers = {} if operation is ops.login else {"Authorization": f"Bearer {self._token}"}
@@ -288,7 +297,7 @@ class AsyncTransport:
             try:
                 response = await self._once(operation, path, query, body, None, headers, None, False)
             except httpx.RequestError as error:
-                failure = Unreachable(f"The login at {self.settings.url} got no answer: {_described(error)}")
+                failure = Unreachable(f"No answer from {self.settings.url} to the login: {_described(error)}")
                 pause: Optional[float] = backoff(attempt)
             else:
                 if response.is_success:
@@ -301,9 +310,9 @@ class AsyncTransport:
 
 
 async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yields the body in pieces of a bounded size."""
+    """Yields the decompressed body in pieces of limited size."""
     if response.is_stream_consumed:
-        # A transport in memory has read it.
+        # A transport in memory has already read the body.
         yield response.content
         return
     unpacking = Unpacking(response)
@@ -314,23 +323,24 @@ async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def _pause_after(response: httpx.Response, attempt: int, repeatable: bool) -> Optional[float]:
-    """Returns how long to wait before the request is sent again; None if that would not help."""
+    """Returns how long to wait before a retry; None if the request must not be retried."""
     status = response.status_code
-    if status not in RETRIED or not (repeatable or status == 429):
+    if status not in RETRIED_STATUSES or not (repeatable or status == 429):
         return None
-    told = response.headers.get("Retry-After", "")
-    # A random part keeps clients that were told the same from returning together.
-    return float(told) + backoff(0) if told.isascii() and told.isdigit() else backoff(attempt)
+    retry_after = response.headers.get("Retry-After", "")
+    # A random part keeps clients with the same answer from retrying at the same time.
+    is_number = retry_after.isascii() and retry_after.isdigit()
+    return float(retry_after) + backoff(0) if is_number else backoff(attempt)
 
 
 def _key(given: Optional[str]) -> str:
-    if given and not KEY.fullmatch(given):
-        raise ConfigurationError("An Idempotency-Key can hold only visible ASCII characters and blanks.")
+    if given and not IDEMPOTENCY_KEY.fullmatch(given):
+        raise ConfigurationError("An Idempotency-Key can have only printable ASCII characters.")
     return given or str(uuid.uuid4())
 
 
 def _segment(operation: Operation[Any], name: str, value: str) -> str:
-    # A URL would take these for other folders.
+    # These would change the path of the URL: an empty or a dot segment leads to another resource.
     if value in ("", ".", ".."):
         raise ConfigurationError(f'{operation.name} needs {name}, which cannot be "{value}".')
     return quote(value, safe="")
@@ -352,7 +362,7 @@ def _described(error: Exception) -> str:
 
 
 def chosen(kind: str, ref: Ref) -> Dict[str, Ref]:
-    """Names a record by id or by name, as the operations take it: a number is an id."""
+    """Selects a record by id or by name, in the parameters of the operations: a number is an id."""
     return {f"{kind}_id" if isinstance(ref, int) else f"{kind}_name": ref}
 
 

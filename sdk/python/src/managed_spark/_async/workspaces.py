@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 JOB_TYPES = {".py": "Python3", ".jar": "Jar", ".sql": "SQL"}
 MAX_ROWS = 1_000_000
 
-#: It is not among the generated operations, since its body is no JSON.
+#: The generated operations do not include it, because its body is not JSON.
 THRIFT_SQL: Operation[None] = Operation(
     "thriftSql", "POST", "/api/v1/workspace/{workspace_id}/spark/job/{job_id}/thrift", None
 )
 
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 
 
 def name_of(file: Path, suffix: str = "") -> str:
-    """Returns the name of a file without its ending, with other characters than those that names of records may have replaced."""
+    """Returns the name of a file without its extension, in the characters that names of records may have."""
     text = "-".join(filter(None, [file.stem, suffix])).lower()
-    return re.sub(r"[^a-z0-9.@_-]+", "-", text)[:LONGEST_NAME]
+    return re.sub(r"[^a-z0-9.@_-]+", "-", text)[:MAX_NAME_LENGTH]
 
 
 class AsyncJobs:
@@ -54,7 +54,7 @@ class AsyncJobs:
     async def list(
         self, *, name: Optional[str] = None, status: Union[str, Sequence[str], None] = None
     ) -> AsyncIterator[types.JobRead]:
-        """Yields runs, the newest first; of one job if it is named, and only those in the status, or in one of several."""
+        """Yields runs, newest first, optionally only those of one job, or with one of the given statuses."""
         query = {"job_conf_name": name, "job_status": status}
         async for job in self._transport.pages(ops.list_jobs, self._path, query=query):
             yield job
@@ -62,10 +62,10 @@ class AsyncJobs:
     def get(self, job_id: int) -> AsyncRun:
         return AsyncRun(self._transport, self._path["workspace_id"], job_id)
 
-    async def describe(
+    async def define(
         self, name: str, job_type: str, cluster: Ref, **settings: Unpack[types.JobSettings]
     ) -> types.JobConfRead:
-        """Creates the job, or changes the one of this name; settings that are not given stay as they are."""
+        """Creates the job, or updates the one of this name; settings that are not given keep their values."""
         body: Dict[str, Any] = {**chosen("cluster", cluster), **settings}
         by_name = {"job_conf_name": name}
         try:
@@ -77,7 +77,7 @@ class AsyncJobs:
         return await self._transport.call(ops.get_job_conf, self._path, query=by_name)
 
     async def delete(self, name: str) -> None:
-        """Deletes a job that has no unfinished runs; its runs stay readable."""
+        """Deletes a job that has no unfinished runs; its finished runs can still be read."""
         await self._transport.call(ops.delete_job_conf, self._path, query={"job_conf_name": name})
 
     async def submit(
@@ -88,9 +88,9 @@ class AsyncJobs:
         conf: Optional[Sequence[str]] = None,
         idempotency_key: Optional[str] = None,
     ) -> AsyncRun:
-        """Runs a job that is described. The same key returns the same run, also from another process.
+        """Submits a run of a defined job. The same key returns the same run, even from another process.
 
-        `args` and the Spark properties in `conf`, each as `key=value`, are those of this run only.
+        `args` and `conf`, Spark properties as `key=value`, apply to this run only.
         """
         body: Dict[str, Any] = {"job_conf_name": name}
         if args is not None:
@@ -125,11 +125,13 @@ class AsyncWorkspace:
         idempotency_key: Optional[str] = None,
         **settings: Unpack[types.JobSettings],
     ) -> AsyncRun:
-        """Uploads a local script (.py, .jar or .sql), describes a job of its name that runs it, and submits a run."""
-        job = await self.describe_script(script, cluster=cluster, name=name, **settings)
+        """Uploads a local script (.py, .jar or .sql), defines a job that runs it, and submits a run. The job is named
+        after the script by default.
+        """
+        job = await self.define_job(script, cluster=cluster, name=name, **settings)
         return await self.jobs.submit(job, args=args, idempotency_key=idempotency_key)
 
-    async def describe_script(
+    async def define_job(
         self,
         script: Union[str, "os.PathLike[str]"],
         *,
@@ -138,19 +140,19 @@ class AsyncWorkspace:
         path: str = "",
         **settings: Unpack[types.JobSettings],
     ) -> str:
-        """Uploads a local script, to the path or to its own name, and describes a job that runs it; returns the job's name."""
+        """Uploads a local script, by default under its own name, and defines a job that runs it; returns the job's name."""
         local = Path(script)
         job_type = JOB_TYPES.get(local.suffix)
         if job_type is None:
-            raise ConfigurationError(f"{local} is no script: its name must end with {', '.join(JOB_TYPES)}.")
+            raise ConfigurationError(f"{local} is not a script: its name must end with {', '.join(JOB_TYPES)}.")
         if not local.is_file():
-            raise FileNotFoundError(f"There is no file {local}. Name a local script; it is uploaded.")
+            raise FileNotFoundError(f"There is no file {local}. Name an existing local script.")
         job = name or name_of(local)
         if job_type == "SQL":
             settings["rawScalaCode"] = local.read_text(encoding="utf-8")
         else:
             settings["command"] = await self.files.upload(local, path)
-        await self.jobs.describe(job, job_type, cluster, **settings)
+        await self.jobs.define(job, job_type, cluster, **settings)
         return job
 
     async def function(
@@ -163,21 +165,21 @@ class AsyncWorkspace:
         timeout: float = 1800.0,
         **settings: Unpack[types.JobSettings],
     ) -> AsyncFunction:
-        """Serves a function of a local Python script, and returns once it can be called."""
+        """Serves a function of a local Python script, and returns once it accepts calls."""
         local = Path(script)
         job = name or name_of(local, function)
-        # The run gets the folder of its script, which therefore has one of its own.
+        # The whole folder of the script is copied to the run, so the script gets a folder of its own.
         settings["platform_functions_script_path"] = await self.files.upload(local, f"{job}/{local.name}")
         settings["platform_functions_function_name"] = function
-        await self.jobs.describe(job, "PLATFORM_FUNCTIONS", cluster, **settings)
+        await self.jobs.define(job, "PLATFORM_FUNCTIONS", cluster, **settings)
         run = await self.jobs.submit(job)
-        await run.running(timeout)
+        await run.wait_until_running(timeout)
         return AsyncFunction(self._transport, run)
 
-    async def describe_notebook(
+    async def define_notebook(
         self, notebook: str, *, cluster: Ref, **settings: Unpack[types.NotebookSettings]
     ) -> str:
-        """Uploads a local .ipynb file as a notebook of its name, or changes settings of the notebook that is named; returns its
+        """Uploads a local .ipynb file as a notebook with that name, or updates the settings of an existing notebook; returns the
         name.
         """
         if not notebook.endswith(".ipynb"):
@@ -185,13 +187,13 @@ class AsyncWorkspace:
                 raise ConfigurationError(
                     f"Workspace {self.name} has no notebook {notebook}. Name a local .ipynb file to upload it."
                 )
-            await self.notebooks.describe(notebook, cluster, **settings)
+            await self.notebooks.define(notebook, cluster, **settings)
             return notebook
         local = Path(notebook)
         name = name_of(local)
         path = await self.files.upload(local, f"{name}.ipynb")
         language = language_of(local.read_bytes())
-        await self.notebooks.describe(name, cluster, language=language, path=path, **settings)
+        await self.notebooks.define(name, cluster, language=language, path=path, **settings)
         return name
 
     async def notebook(
@@ -203,10 +205,10 @@ class AsyncWorkspace:
         timeout: float = 1800.0,
         **settings: Unpack[types.NotebookSettings],
     ) -> AsyncNotebook:
-        """Opens the notebook of this name, which is made if it does not exist, with a kernel of its own."""
-        await self.notebooks.describe(name, cluster, language=language, **settings)
+        """Opens the notebook with this name in a new kernel. It is created if it does not exist."""
+        await self.notebooks.define(name, cluster, language=language, **settings)
         notebook = await self.notebooks.start(name)
-        await notebook.running(timeout)
+        await notebook.wait_until_running(timeout)
         return notebook
 
     async def sql(
@@ -219,14 +221,14 @@ class AsyncWorkspace:
         on_status: Optional[OnStatus] = None,
         **settings: Unpack[types.JobSettings],
     ) -> Table:
-        """Runs a statement on the workspace's SQL server of this cluster, which is started if it does not run.
+        """Runs a statement on the workspace's SQL server on this cluster, which is started if it does not run.
 
-        The server stays, so that the next statement does not wait, until it is idle for as long as the operator allows. A
-        statement that takes longer than the timeout, with the start of the server, is cancelled.
+        The server keeps running for later statements, until its idle timeout, which the operator sets. The timeout covers the
+        start of the server too; a statement that exceeds it is cancelled.
         """
         deadline = Deadline(timeout, "The statement")
         run = await self._sql_server(cluster, settings)
-        await run.running(deadline.left, on_status=on_status)
+        await run.wait_until_running(deadline.left, on_status=on_status)
         path = {"workspace_id": self.id, "job_id": run.id}
 
         async def post(message: bytes, seconds: float) -> bytes:
@@ -234,7 +236,7 @@ class AsyncWorkspace:
                 yield message
 
             headers = {"Content-Type": "application/x-thrift", "Content-Length": str(len(message))}
-            # A statement may have done its work when its answer was lost, so no message is sent again.
+            # A statement may have taken effect although its answer was lost, so messages are never retried.
             response = await self._transport.send(
                 THRIFT_SQL, path, content=pieces, headers=headers, repeatable=False, timeout=seconds
             )
@@ -247,5 +249,5 @@ class AsyncWorkspace:
         name = f"sql-{cluster}"
         async for job in self.jobs.list(name=name, status=("RUNNING", "SUBMITTED")):
             return self.jobs.get(job["job_id"])
-        await self.jobs.describe(name, "THRIFT_SQL", cluster, **settings)
+        await self.jobs.define(name, "THRIFT_SQL", cluster, **settings)
         return await self.jobs.submit(name)

@@ -17,7 +17,7 @@ from .._sync.client import Client
 from .._sync.notebooks import Notebook
 from .._sync.runs import DAY, Run
 from .._sync.workspaces import Workspace
-from .._text import SEQUENCE
+from .._text import CONTROL_SEQUENCE
 from ..errors import CellFailed, Conflict, ManagedSparkError, RunFailed
 from ..settings import DEFAULT_PROFILE, Settings, checked_token, profile_file, write_profile
 from . import completion
@@ -28,15 +28,15 @@ from .progress import Progress
 if TYPE_CHECKING:
     from .._generated import types
 
-app = typer.Typer(no_args_is_help=True, help="Runs Spark jobs on the managed Spark platform.", pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, help="Run Spark jobs on the managed Spark platform.", pretty_exceptions_enable=False)
 clusters = typer.Typer(no_args_is_help=True, help="List, start and stop clusters.")
-jobs = typer.Typer(no_args_is_help=True, help="List and stop jobs.")
+jobs = typer.Typer(no_args_is_help=True, help="List and stop jobs, and show their costs.")
 notebooks = typer.Typer(no_args_is_help=True, help="Run notebooks.")
 app.add_typer(clusters, name="cluster")
 app.add_typer(jobs, name="job")
 app.add_typer(notebooks, name="notebook")
 
-# The last lines of stderr that are shown of a failed run.
+# Number of last lines of stderr that are shown for a failed run.
 TAIL = 20
 
 WORKSPACE = typer.Option(
@@ -50,16 +50,16 @@ WORKSPACE = typer.Option(
 CLUSTER = typer.Option(
     ..., "--cluster", "-c", envvar="MSP_CLUSTER", help="Name or id of the cluster.", autocompletion=completion.clusters
 )
-NAMED_CLUSTER = typer.Argument(..., help="Name or id.", autocompletion=completion.clusters)
+NAMED_CLUSTER = typer.Argument(..., help="Name or id of the cluster.", autocompletion=completion.clusters)
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
-TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Seconds to wait at the most.")
+TIMEOUT = typer.Option(DAY, "--timeout", min=1, help="Maximum number of seconds to wait.")
 
 JOB_COLUMNS = ("id", "name", "status", "cluster", "started", "reason")
 COST_COLUMNS = ("id", "node_hours", "units", "amount", "currency", "until")
 COSTS_COLUMNS = ("id", "name", "node_hours", "units", "amount", "currency", "idle_hours", "idle_amount")
 NO_AMOUNT = {
     "NO_PRICE": "The operator of the platform has set no price for this time.",
-    "PARTLY_PRICED": "A part of this time is before the first price.",
+    "PARTLY_PRICED": "Part of this time is before the first price applies.",
     "SEVERAL_CURRENCIES": "The currency changed within this time.",
 }
 
@@ -68,12 +68,12 @@ NO_AMOUNT = {
 def login(
     url: str = typer.Option(..., prompt="URL of the platform", help="Such as https://spark.example.com"),
     username: str = typer.Option(..., prompt="User name"),
-    tenant: Optional[str] = typer.Option(None, help="Name or id; needed if you belong to several."),
+    tenant: Optional[str] = typer.Option(None, help="Name or id of the tenant; needed if you belong to several."),
     profile: str = typer.Option(DEFAULT_PROFILE, help="Profile to write."),
-    days: int = typer.Option(30, min=1, help="Days until the token ends."),
-    allow_http: bool = typer.Option(False, help="Allow a URL that does not encrypt."),
+    days: int = typer.Option(30, min=1, help="Days until the token expires."),
+    allow_http: bool = typer.Option(False, help="Allow plain HTTP, which does not encrypt the token."),
 ) -> None:
-    """Keep a personal token in a profile. The password is asked for, or read from MSP_PASSWORD, and not kept."""
+    """Save a personal token to a profile. The password is read from MSP_PASSWORD or prompted for, and is not saved."""
     password = os.environ.get("MSP_PASSWORD") or typer.prompt("Password", hide_input=True, err=True)
     given = Settings(
         url=url.rstrip("/"), username=username, password=password, tenant=tenant, source="msp login", allow_http=allow_http
@@ -84,23 +84,29 @@ def login(
     values = {"url": given.url, "token": token, **({"allow_http": "true"} if allow_http else {})}
     file = profile_file()
     write_profile(file, profile, values)
-    note(f"{file} has the profile {profile}, with a token for {days} days.")
+    note(f"Saved profile {profile} to {file}. Its token expires in {days} days.")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def run(
-    script: Path = typer.Argument(..., help="A .py, .jar or .sql file; it is uploaded."),
-    args: Optional[List[str]] = typer.Argument(None, help="Arguments of the script; write -- before them."),
+    script: Path = typer.Argument(..., help="Local .py, .jar or .sql file to upload."),
+    args: Optional[List[str]] = typer.Argument(None, help="Arguments of the script, after --."),
     workspace: str = WORKSPACE,
     cluster: str = CLUSTER,
-    name: Optional[str] = typer.Option(None, help="Name of the job; that of the script if absent."),
-    driver_memory: Optional[str] = typer.Option(None, help="Such as 2g."),
-    executor_memory: Optional[str] = typer.Option(None, help="Such as 4g."),
-    class_name: Optional[str] = typer.Option(None, help="Main class of a .jar."),
+    name: Optional[str] = typer.Option(None, help="Name of the job; by default, that of the script."),
+    driver_memory: Optional[str] = typer.Option(None, help="Heap of the driver, such as 2g."),
+    executor_memory: Optional[str] = typer.Option(None, help="Heap of each executor, such as 4g."),
+    class_name: Optional[str] = typer.Option(None, help="Main class of a .jar file."),
     conf: Optional[List[str]] = typer.Option(None, help="A Spark property, key=value; may be repeated."),
-    package: Optional[List[str]] = typer.Option(None, help="Maven coordinates; may be repeated."),
-    idempotency_key: Optional[str] = typer.Option(None, help="The same key submits once, whoever repeats the command."),
-    follow: bool = typer.Option(False, "--follow", "-f", help="Print its output until it ends; the exit code tells how."),
+    package: Optional[List[str]] = typer.Option(
+        None, help="Maven coordinates of a library, group:artifact:version; may be repeated."
+    ),
+    idempotency_key: Optional[str] = typer.Option(
+        None, help="Submit only once for this key, however often the command is repeated."
+    ),
+    follow: bool = typer.Option(
+        False, "--follow", "-f", help="Print the output until the job ends; the exit code shows the outcome."
+    ),
     as_json: bool = AS_JSON,
     timeout: float = TIMEOUT,
 ) -> None:
@@ -121,7 +127,7 @@ def run(
         if not follow:
             _show_jobs(chosen, [job.details()], as_json)
             return
-        note(f"Job {job.id} is submitted.")
+        note(f"Submitted job {job.id}.")
         _follow(job, "stdout", timeout)
         _end(job, timeout)
 
@@ -130,9 +136,13 @@ def run(
 def logs(
     job: int = typer.Argument(..., help="Id of the job."),
     workspace: str = WORKSPACE,
-    follow: bool = typer.Option(False, "--follow", "-f", help="Print more until the job ends; the exit code tells how."),
-    stderr: bool = typer.Option(False, "--stderr", help="The log of Spark instead of the output."),
-    lines: Optional[int] = typer.Option(None, "--lines", "-n", min=1, max=1000, help="Only the last lines."),
+    follow: bool = typer.Option(
+        False, "--follow", "-f", help="Print new lines until the job ends; the exit code shows the outcome."
+    ),
+    stderr: bool = typer.Option(False, "--stderr", help="Print stderr, which has the log of Spark, instead of stdout."),
+    lines: Optional[int] = typer.Option(
+        None, "--lines", "-n", min=1, max=1000, help="Print only this number of last lines."
+    ),
     timeout: float = TIMEOUT,
 ) -> None:
     """Print the log of a job."""
@@ -148,10 +158,10 @@ def logs(
 
 @app.command()
 def sql(
-    statement: str = typer.Argument(..., help="A statement, or - to read it from the standard input."),
+    statement: str = typer.Argument(..., help="A statement, or - to read it from standard input."),
     workspace: str = WORKSPACE,
     cluster: str = CLUSTER,
-    max_rows: int = typer.Option(1000, min=1, help="Rows to print at the most."),
+    max_rows: int = typer.Option(1000, min=1, help="Maximum number of rows to print."),
     as_json: bool = AS_JSON,
     timeout: float = TIMEOUT,
 ) -> None:
@@ -173,14 +183,14 @@ def sql(
 def list_costs(
     first: str = typer.Option(..., "--from", help="First day (UTC), such as 2026-11-01."),
     last: str = typer.Option(..., "--until", help="Last day (UTC), included."),
-    by: str = typer.Option("day", help="day, workspace, cluster, user or run."),
+    by: str = typer.Option("day", help="What to group by: day, workspace, cluster, user or run."),
     workspace: Optional[str] = typer.Option(None, "--workspace", "-w", help="Only runs of this workspace, by name or id."),
     cluster: Optional[int] = typer.Option(None, "--cluster", "-c", help="Only the cluster with this id."),
     user: Optional[int] = typer.Option(None, help="Only runs that the user with this id submitted."),
-    limit: int = typer.Option(100, "--limit", "-n", min=1, max=1000, help="Lines to print at the most."),
+    limit: int = typer.Option(100, "--limit", "-n", min=1, max=1000, help="Maximum number of lines to print."),
     as_json: bool = AS_JSON,
 ) -> None:
-    """Show what the runs of a period cost; administrators also see what was idle, by day and by cluster."""
+    """Show what the runs of a period cost. Administrators also see idle time, by day and by cluster."""
     query: Dict[str, Any] = {"from": first, "until": last, "by": by, "limit": limit}
     if workspace is not None:
         named = _ref(workspace)
@@ -219,7 +229,7 @@ def _figures(cost: Any) -> Dict[str, Optional[str]]:
 
 @clusters.command("list")
 def list_clusters(
-    status: Optional[str] = typer.Option(None, help="Only those in this status."), as_json: bool = AS_JSON
+    status: Optional[str] = typer.Option(None, help="Only those with this status."), as_json: bool = AS_JSON
 ) -> None:
     """List clusters."""
     with Client() as client:
@@ -239,20 +249,20 @@ def list_clusters(
 @clusters.command("start")
 def start_cluster(
     cluster: str = NAMED_CLUSTER,
-    wait: bool = typer.Option(False, "--wait", help="Return once it runs."),
-    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
+    wait: bool = typer.Option(False, "--wait", help="Wait until it is running."),
+    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Maximum number of seconds to wait."),
 ) -> None:
     """Start a cluster."""
     with Client() as client, Progress(f"Cluster {cluster}") as progress:
         client.cluster(_ref(cluster)).start(wait=wait, timeout=timeout, on_status=progress.set)
-    note(f"Cluster {cluster} {'runs' if wait else 'is starting'}.")
+    note(f"Cluster {cluster} is {'running' if wait else 'starting'}.")
 
 
 @clusters.command("stop")
 def stop_cluster(
     cluster: str = NAMED_CLUSTER,
-    wait: bool = typer.Option(False, "--wait", help="Return once it has stopped."),
-    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Seconds to wait at the most."),
+    wait: bool = typer.Option(False, "--wait", help="Wait until it has stopped."),
+    timeout: float = typer.Option(1800.0, "--timeout", min=1, help="Maximum number of seconds to wait."),
 ) -> None:
     """Stop a cluster."""
     with Client() as client, Progress(f"Cluster {cluster}") as progress:
@@ -263,11 +273,11 @@ def stop_cluster(
 @jobs.command("list")
 def list_jobs(
     workspace: str = WORKSPACE,
-    status: Optional[str] = typer.Option(None, help="Only those in this status."),
-    limit: int = typer.Option(20, "--limit", "-n", min=1, help="The newest so many."),
+    status: Optional[str] = typer.Option(None, help="Only those with this status."),
+    limit: int = typer.Option(20, "--limit", "-n", min=1, help="Maximum number of jobs to list."),
     as_json: bool = AS_JSON,
 ) -> None:
-    """List the runs of a workspace, the newest first."""
+    """List the jobs of a workspace, newest first."""
     with Client() as client:
         chosen = client.workspace(_ref(workspace))
         found = [job for job, _ in zip(chosen.jobs.list(status=status), range(limit))]
@@ -278,7 +288,7 @@ def list_jobs(
 def job_cost(
     job: int = typer.Argument(..., help="Id of the job."), workspace: str = WORKSPACE, as_json: bool = AS_JSON
 ) -> None:
-    """Show what a job costs: its share of the time of its nodes, until now or its end."""
+    """Show the cost of a job: its share of the time of its nodes, until now or its end."""
     with Client() as client:
         found = client.workspace(_ref(workspace)).jobs.get(job).cost()
     cost = found["cost"]
@@ -292,7 +302,7 @@ def job_cost(
 def kill_job(
     job: int = typer.Argument(..., help="Id of the job."),
     workspace: str = WORKSPACE,
-    wait: bool = typer.Option(False, "--wait", help="Return once it has stopped."),
+    wait: bool = typer.Option(False, "--wait", help="Wait until it has stopped."),
     timeout: float = TIMEOUT,
 ) -> None:
     """Stop a job."""
@@ -305,21 +315,21 @@ def kill_job(
 
 @notebooks.command("run")
 def run_notebook(
-    notebook: str = typer.Argument(..., help="Name of a notebook, or a local .ipynb file, which is uploaded."),
+    notebook: str = typer.Argument(..., help="Name of a notebook, or a local .ipynb file to upload."),
     workspace: str = WORKSPACE,
     cluster: str = CLUSTER,
-    driver_memory: Optional[str] = typer.Option(None, help="Such as 2g."),
+    driver_memory: Optional[str] = typer.Option(None, help="Heap of the driver, such as 2g."),
     conf: Optional[List[str]] = typer.Option(None, help="A Spark property, key=value; may be repeated."),
     output: Optional[Path] = typer.Option(None, "--output", "-o", help="Write the notebook with its outputs to this file."),
     timeout: float = TIMEOUT,
 ) -> None:
-    """Execute the cells of a notebook in a kernel of its own, and print what they print; the first exception ends it."""
+    """Execute the cells of a notebook in a new kernel and print their output, up to the first exception."""
     settings: Dict[str, Any] = {} if driver_memory is None else {"driver_memory": driver_memory}
     with Client() as client:
         chosen = client.workspace(_ref(workspace))
-        name = chosen.describe_notebook(notebook, cluster=_ref(cluster), **settings)
+        name = chosen.define_notebook(notebook, cluster=_ref(cluster), **settings)
         instance = chosen.notebooks.start(name, conf=conf or None)
-        note(f"Notebook {instance.id} is submitted.")
+        note(f"Submitted notebook {instance.id}.")
         try:
             _run_cells(instance, timeout)
         finally:
@@ -333,7 +343,7 @@ def run_notebook(
 
 def _run_cells(instance: Notebook, timeout: float) -> None:
     with Progress(f"Notebook {instance.id}") as progress:
-        instance.running(timeout, on_status=progress.set)
+        instance.wait_until_running(timeout, on_status=progress.set)
         total = len(instance.cells())
         progress.set(f"cell 1 of {total}")
         try:
@@ -342,7 +352,7 @@ def _run_cells(instance: Notebook, timeout: float) -> None:
                 progress.set(f"cell {min(number + 1, total)} of {total}")
         except CellFailed as failure:
             traceback = "\n".join(failure.traceback)
-            for line in SEQUENCE.sub("", traceback).splitlines():
+            for line in CONTROL_SEQUENCE.sub("", traceback).splitlines():
                 progress.print(line, to=sys.stderr)
             raise
 
@@ -354,7 +364,7 @@ def _show_cell(cell: Cell, progress: Progress) -> None:
 
 
 def execute() -> None:
-    """Runs the command of the arguments, and exits with the code of its outcome."""
+    """Runs the command, and exits with the code of its outcome."""
     try:
         app(prog_name="msp")
     except ManagedSparkError as error:
@@ -378,21 +388,21 @@ def _follow(job: Run, log: str, timeout: float) -> None:
             for line in job.follow(log, timeout=timeout):
                 progress.print(line)
     except KeyboardInterrupt:
-        note(f"Job {job.id} goes on. `msp job kill {job.id} -w {job.workspace_id}` stops it.")
+        note(f"Job {job.id} continues. Stop it with `msp job kill {job.id} -w {job.workspace_id}`.")
         sys.exit(INTERRUPTED)
 
 
 def _show_start(job: Run, progress: Progress, timeout: float) -> None:
-    """Shows for what a job waits until it prints something."""
+    """Shows what a job waits for until it runs."""
     try:
-        progress.set(job.running(timeout, on_status=progress.set)["job_status"])
+        progress.set(job.wait_until_running(timeout, on_status=progress.set)["job_status"])
     except RunFailed:
-        # It ended before it ran, or so soon that nobody saw it run. What it printed is shown all the same.
+        # It ended before it ran, or before a poll saw it run. Its output is shown all the same.
         return
 
 
 def _end(job: Run, timeout: float) -> None:
-    """Says how the job ended, with the end of its log if it failed."""
+    """Raises RunFailed if the job failed, and prints the end of its log first."""
     try:
         job.result(timeout)
     except RunFailed as failure:

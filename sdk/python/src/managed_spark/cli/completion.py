@@ -1,4 +1,6 @@
-"""Names that the shell completes. Each is asked from the platform, within a moment: a shell that waits is worse than none."""
+"""Completion of names in the shell. They are requested from the platform with a short timeout, since a shell that hangs is
+worse than no completion.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import httpx
 from .._sync.client import Client
 from ..errors import ManagedSparkError
 
-ASKED_SECONDS = 2.0
-#: The most names that are offered.
-OFFERED = 100
-#: Names of records. A shell evaluates what it completes, so that another text could be a command.
+TIMEOUT_SECONDS = 2.0
+#: Maximum number of names that are offered.
+MAX_COMPLETIONS = 100
+#: Names of records. A shell evaluates completions, so any other text could run a command.
 NAME = re.compile(r"[a-z0-9@_][a-z0-9.@_-]{0,63}")
 
 
@@ -27,10 +29,10 @@ def clusters(incomplete: str) -> List[str]:
 
 
 def _offered(names: Callable[[Client], Iterator[str]], incomplete: str) -> List[str]:
-    """Returns nothing if the platform cannot be asked, since an error would be printed into the line that is being typed."""
+    """Returns nothing if the request fails, since an error would be printed into the line that is being typed."""
     try:
         with Client() as client:
-            client.set_patience(ASKED_SECONDS)
+            client.set_timeout(TIMEOUT_SECONDS)
             return _matching(names(client), incomplete)
     except (ManagedSparkError, httpx.HTTPError, OSError):
         return []
@@ -38,10 +40,10 @@ def _offered(names: Callable[[Client], Iterator[str]], incomplete: str) -> List[
 
 def _matching(names: Iterator[str], incomplete: str) -> List[str]:
     found: List[str] = []
-    late = time.monotonic() + ASKED_SECONDS
+    give_up = time.monotonic() + TIMEOUT_SECONDS
     for name in names:
         if name.startswith(incomplete) and NAME.fullmatch(name):
             found.append(name)
-        if len(found) == OFFERED or time.monotonic() > late:
+        if len(found) == MAX_COMPLETIONS or time.monotonic() > give_up:
             break
     return found

@@ -24,7 +24,7 @@ UNREACHABLE = 6
 TIMEOUT = 124
 INTERRUPTED = 130
 
-# The first match counts, so classes come before their parents.
+# The first match counts, so subclasses come before their base classes.
 CODES: List[Tuple[Type[Exception], int]] = [
     (Unauthenticated, NOT_LOGGED_IN),
     (ConfigurationError, NOT_LOGGED_IN),

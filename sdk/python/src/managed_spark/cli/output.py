@@ -1,4 +1,4 @@
-"""Tables for people, JSON for programs."""
+"""Tables for users, JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, List, Mapping, Optional, Sequence, TextIO
 
 from .._text import on_one_line, printable
 
-#: A wider cell is cut in a table; JSON has all of it.
-WIDEST = 80
+#: Wider cells of a table are truncated; JSON has the whole text.
+MAX_CELL_WIDTH = 80
 
 
 def show(records: Sequence[Mapping[str, Any]], columns: Sequence[str], as_json: bool) -> None:
@@ -29,18 +29,18 @@ def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> None:
 
 
 def note(text: str) -> None:
-    """Tells a person what happens; output that a program reads stays clean."""
+    """Prints to standard error, so that standard output has only results."""
     print(on_one_line(text), file=sys.stderr, flush=True)
 
 
 def write_output(text: str, to: Optional[TextIO] = None, end: str = "\n") -> None:
-    """Writes what a job or a cell printed: as it is into a file or a pipe, and what can be read of it to a terminal."""
+    """Writes the output of a job or a cell: unchanged to a file or a pipe, without control characters to a terminal."""
     stream = to or sys.stdout
     print(printable(text) if stream.isatty() else text, file=stream, end=end, flush=True)
 
 
 def _finite(value: Any) -> Any:
-    """Returns the value with texts for NaN and the infinities, for which JSON has no numbers, as Spark writes them."""
+    """Replaces NaN and the infinities, which JSON cannot represent, with strings, as Spark does."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
@@ -50,4 +50,4 @@ def _finite(value: Any) -> Any:
 
 def _text(cell: Any) -> str:
     text = on_one_line("-" if cell is None else str(cell))
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return text if len(text) <= MAX_CELL_WIDTH else text[: MAX_CELL_WIDTH - 1] + "…"

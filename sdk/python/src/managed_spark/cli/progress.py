@@ -1,4 +1,4 @@
-"""What a wait is at, in the last line of a terminal."""
+"""The progress of a wait, in the last line of a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICK_SECONDS = 0.2
 
 
 class Progress:
-    """A line such as `Job 17: RUNNING, 12 s`, which a thread redraws. It is shown only where standard error is a terminal."""
+    """A line such as `Job 17: RUNNING, 12 s`, which a thread redraws. It is shown only if standard error is a terminal."""
 
     def __init__(self, what: str) -> None:
         self.is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -25,7 +25,7 @@ class Progress:
         self._status = ""
         self._begun = time.monotonic()
         self._ended = threading.Event()
-        # Output and progress share the terminal, so that one must not write into the middle of the other.
+        # Output and progress share the terminal, so one must not write into the middle of the other.
         self._drawing = threading.Lock()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
@@ -33,7 +33,7 @@ class Progress:
         self._status = on_one_line(status)
 
     def print(self, line: str, to: Optional[TextIO] = None) -> None:
-        """Writes a line above the progress, to the standard output unless told otherwise."""
+        """Writes a line above the progress, to standard output by default."""
         with self._drawing:
             self._erase()
             write_output(line, to)
