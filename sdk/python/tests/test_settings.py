@@ -62,11 +62,26 @@ def test_a_file_that_others_can_read_is_refused(env: Dict[str, str], tmp_path: P
         ("ftp://x", "must look like"),
         ("https://user:pw@x", "must not contain a password"),
         ("http://spark.test", "unencrypted"),
+        ("https://[::1", "must look like https://host: Invalid IPv6 URL"),
+        ("https://spark.test:port", "must look like https://host"),
     ],
 )
 def test_unsafe_urls_are_refused(url: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         Settings(url, token="t")
+
+
+@pytest.mark.parametrize("url", ["https://x/", " https://x/api/v1", "https://x/api/v1/docs", "https://x/console/"])
+def test_addresses_of_a_platform_are_taken_for_its_server(url: str) -> None:
+    assert Settings(url, token="t").url == "https://x"
+    assert Settings("https://x/spark/", token="t").url == "https://x/spark"
+
+
+def test_a_token_that_a_request_cannot_carry_is_refused(env: Dict[str, str]) -> None:
+    for token in ("t\n1", "t\u00f6ken"):
+        with pytest.raises(ConfigurationError, match="Copy it again, or run `msp login`"):
+            Settings("https://x", token=token)
+    assert load_settings(env={**env, "MSP_URL": "https://x", "MSP_TOKEN": "t-1\n"}).token == "t-1"
 
 
 def test_secrets_are_not_shown() -> None:

@@ -7,18 +7,23 @@ const RENEWAL_MARGIN_MS = 60_000;
 /** Default lifetime of a token. Its `expires_at` is a time of the server's clock, which may differ from this one. */
 const TOKEN_MS = 48 * 3_600_000;
 
+/** Returns the token. The error of fetch would show one that a header cannot hold. @throws ConfigurationError */
+export function checkedToken(token: string, source?: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new ConfigurationError(
+      `The token${source === undefined ? '' : ` of ${source}`} is invalid: it contains a space, a line break or another character ` +
+        'that tokens never have. Copy it again, or run `msp login`.',
+    );
+  }
+  return token;
+}
+
 /** A personal token, or one that is renewed elsewhere. */
 export class TokenSession implements Session {
   readonly #token: string;
 
   constructor(token: string) {
-    // The error of fetch would show a token that a header cannot hold.
-    if (!/^[\x21-\x7e]+$/.test(token)) {
-      throw new ConfigurationError(
-        'The token is invalid: it contains a space, a line break or another character that tokens never have. Check where it comes from.',
-      );
-    }
-    this.#token = token;
+    this.#token = checkedToken(token);
   }
 
   authorize(headers: Headers): void {

@@ -11,7 +11,7 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Mapping, Optional
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from .errors import ConfigurationError
 
@@ -43,7 +43,9 @@ class Settings:
     allow_http: bool = False
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
+        # Addresses of the API and of the console are what people copy; the paths of operations begin below both.
+        object.__setattr__(self, "url", re.sub(r"(/console|/api/v1(/docs)?)?/*$", "", self.url.strip()))
+        parts = _url_parts(self.url, self.source)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigurationError(f"The URL of {self.source} must look like https://host. {HOW_TO_CONFIGURE}")
         if parts.username or parts.password:
@@ -71,7 +73,7 @@ def checked_token(token: str, source: str) -> str:
     if not TOKEN.fullmatch(token):
         raise ConfigurationError(
             f"The token of {source} is invalid: it contains a space, a line break or another character that tokens never have. "
-            "Check where it comes from."
+            "Copy it again, or run `msp login`."
         )
     return token
 
@@ -145,6 +147,16 @@ def _profiles(file: Path) -> configparser.ConfigParser:
     return profiles
 
 
+def _url_parts(url: str, source: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        # Only the access tells whether the port is one.
+        _ = parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"The URL of {source} must look like https://host: {error}.") from None
+    return parts
+
+
 def _of_quickstart(file: Path) -> Settings:
     try:
         values: Dict[str, str] = json.loads(_private_text(file))
@@ -157,7 +169,9 @@ def _of_quickstart(file: Path) -> Settings:
 def _settings(url: str, values: Mapping[str, Optional[str]], source: str) -> Settings:
     allow_http = str(values.get("allow_http") or "").lower() in ("1", "true", "yes")
     texts = {name: values.get(name) or None for name in ("token", "username", "password", "tenant")}
-    return Settings(url=url.rstrip("/"), **texts, source=source, allow_http=allow_http)
+    # Files that hold a token often end with a line break.
+    texts["token"] = texts["token"] and texts["token"].strip()
+    return Settings(url=url, **texts, source=source, allow_http=allow_http)
 
 
 def _private_text(file: Path) -> str:

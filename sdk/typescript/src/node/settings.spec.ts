@@ -53,7 +53,7 @@ allow_http = yes
       tenant: 'acme',
       allowHttp: true,
     });
-    expect(loadSettings(undefined, { ...all, MSP_URL: '' })).toMatchObject({ url: 'https://one.test/', token: 't-1' });
+    expect(loadSettings(undefined, { ...all, MSP_URL: '' })).toMatchObject({ url: 'https://one.test', token: 't-1' });
     expect(loadSettings(undefined, { ...all, MSP_URL: '', MSP_PROFILE: 'two' })).toMatchObject({ username: 'ada' });
     expect(() => loadSettings('three', all)).toThrow(/has no profile three\. Run `msp login --profile three`\.$/);
   });
@@ -93,6 +93,23 @@ allow_http = yes
     for (const url of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:80']) {
       expect(checked({ url, token: 't' }).url).toBe(url);
     }
+  });
+
+  it.each(['https://x/', ' https://x/api/v1', 'https://x/api/v1/docs', 'https://x/console/'])(
+    'takes %s for its server',
+    (url) => {
+      expect(checked({ url, token: 't' }).url).toBe('https://x');
+    },
+  );
+
+  it('keeps another path', () => {
+    expect(checked({ url: 'https://x/spark/', token: 't' }).url).toBe('https://x/spark');
+  });
+
+  it('refuses a token that a request cannot carry, and takes one with a line break at its end', () => {
+    expect(() => checked({ url: 'https://x', token: 't\n1' })).toThrow('Copy it again, or run `msp login`.');
+    expect(() => checked({ url: 'https://x', token: '\u30c8' })).toThrow(ConfigurationError);
+    expect(loadSettings(undefined, env({ MSP_URL: 'https://x', MSP_TOKEN: 't-1\n' })).token).toBe('t-1');
   });
 
   it('needs a token, or a user with a password', () => {

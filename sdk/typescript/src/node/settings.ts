@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../errors.ts';
-import { PasswordSession, TokenSession } from '../sessions.ts';
+import { checkedToken, PasswordSession, TokenSession } from '../sessions.ts';
 import type { Session } from '../transport.ts';
 
 const DEFAULT_PROFILE = 'default';
@@ -65,7 +65,9 @@ export function checked(settings: Settings): Settings {
   if (!token && !(username && password)) {
     throw new ConfigurationError(`${source} has neither a token nor a user name with a password. ${HOW_TO_CONFIGURE}`);
   }
-  return settings;
+  if (token) checkedToken(token, source);
+  // Addresses of the API and of the console are what people copy; the paths of operations begin below both.
+  return { ...settings, url: url.trim().replace(/(\/console|\/api\/v1(\/docs)?)?\/*$/, '') };
 }
 
 export function sessionOf({ token, username = '', password = '', tenant }: Settings): Session {
@@ -114,7 +116,8 @@ function settingsOf(values: Texts, source: string): Settings {
   const given = (name: string) => values[name] || undefined;
   return checked({
     url: values['url'] ?? '',
-    token: given('token'),
+    // Files that hold a token often end with a line break.
+    token: given('token')?.trim(),
     username: given('username'),
     password: given('password'),
     tenant: given('tenant'),
