@@ -64,7 +64,9 @@ export async function callFunction(session, { workspaceId, clusterId, productNam
     const { paths } = await session.json('GET', `${base}/${id}/openapi`);
     const { content } = paths[`${base}/${id}/invoke`].post.requestBody;
     const { example } = content['application/json'];
-    return JSON.stringify(await session.json('POST', `${base}/${id}/invoke`, { body: example }));
+    // The first call waits for the Spark session of the function, which takes minutes on a slow machine.
+    const call = { body: example, timeoutMs: DEADLINE_MS };
+    return JSON.stringify(await session.json('POST', `${base}/${id}/invoke`, call));
   } finally {
     await ended(session, { kill: `${base}/kill/${id}`, path: `${base}/${id}`, field: 'job_status' }, signal);
   }

@@ -5,6 +5,14 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** @typedef {{error_code?: string, error_message?: string, error?: string, correlation_id?: string}} ErrorBody */
 
+/**
+ * @typedef {object} RequestOptions
+ * @property {Record<string, unknown>} [query]
+ * @property {unknown} [body] sent as JSON
+ * @property {Buffer} [bytes] sent as they are
+ * @property {number} [timeoutMs] how long to wait for the answer
+ */
+
 /** A response of the API that is not a success. */
 export class ApiError extends Error {
   /** @param {string} call method and path @param {number} status @param {ErrorBody | null} body null if there was none */
@@ -33,7 +41,7 @@ export class Session {
   /**
    * @param {string} method
    * @param {string} path below /api/v1
-   * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options] JSON body or raw bytes
+   * @param {RequestOptions} [options]
    * @returns {Promise<any>} the JSON response, whose shape depends on the operation
    * @throws {ApiError}
    */
@@ -45,10 +53,10 @@ export class Session {
    * Like json(), but returns the response itself.
    * @param {string} method
    * @param {string} path
-   * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options]
+   * @param {RequestOptions} [options]
    * @returns {Promise<Response>}
    */
-  async send(method, path, { query = {}, body, bytes } = {}) {
+  async send(method, path, { query = {}, body, bytes, timeoutMs = REQUEST_TIMEOUT_MS } = {}) {
     const url = new URL(`${this.baseUrl}/api/v1${path}`);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
     /** @type {Record<string, string>} */
@@ -63,9 +71,15 @@ export class Session {
       method,
       headers,
       body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
-      signal: withDeadline(REQUEST_TIMEOUT_MS, this.signal),
+      signal: withDeadline(timeoutMs, this.signal),
     }).catch((/** @type {Error} */ error) => {
       this.signal?.throwIfAborted();
+      if (error.name === 'TimeoutError') {
+        throw new SetupError(
+          `${method} ${path} was not answered within ${timeoutMs / 1000} s. This machine may be too busy; run it again when other work has ended.`,
+          { cause: error },
+        );
+      }
       const reason = error.cause instanceof Error ? error.cause.message : error.message;
       throw new Error(`${method} ${path} was not answered: ${reason}`, { cause: error });
     });
