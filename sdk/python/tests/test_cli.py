@@ -16,6 +16,7 @@ from managed_spark.cli import completion, main
 from managed_spark.cli.outcomes import exit_code
 from managed_spark.cli.progress import Progress
 from managed_spark.errors import DeadlineExceeded, RunFailed
+from managed_spark.version import VERSION
 
 
 @pytest.fixture
@@ -120,6 +121,72 @@ def test_refusals_and_missing_logins_have_their_codes(msp: Any, platform: Platfo
     assert capsys.readouterr().err.splitlines()[0] == "msp: AUTH.PERMISSION: No."
 
 
+def test_an_ended_token_has_a_remedy(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    platform.answers = [refused(401, "AUTH.ENDED")]
+    assert msp("cluster", "list") == 5
+    assert capsys.readouterr().err.splitlines()[1].startswith("Run `msp login`")
+    # A wrong password is not helped by another login.
+    monkeypatch.setenv("MSP_PASSWORD", "wrong")
+    platform.answers = [refused(401, "AUTH.UNAUTHENTICATED")]
+    assert msp("login", "--url", "https://spark.test", "--username", "ada") == 5
+    assert capsys.readouterr().err == "msp: AUTH.UNAUTHENTICATED: No.\n"
+
+
+def test_a_platform_that_does_not_answer_is_told_of_at_once(msp: Any, platform: Platform, capsys: Any) -> None:
+    platform.answers = [httpx.ConnectError("refused"), httpx.ConnectError("refused"), page([CLUSTER])]
+    assert msp("cluster", "list") == 0
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("msp: Retrying listClusters in ") and "No answer from https://spark.test to listClusters: refused." in told
+
+
+def test_a_login_without_a_terminal_reads_the_password(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
+    monkeypatch.setenv("MSP_CONFIG_FILE", str(tmp_path / "profiles.ini"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert msp("login", "--url", "https://spark.test", "--username", "ada") == 5
+    assert capsys.readouterr().err.startswith("msp: There is no terminal to prompt for the password. Set MSP_PASSWORD")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("s3cret\n"))
+    platform.answers = [httpx.Response(200, json={"token": "t-9"}), httpx.Response(200, json={"token": "personal", "token_id": "4"})]
+    assert msp("login", "--url", "https://spark.test/api/v1", "--username", "ada") == 0
+    assert json.loads(platform.requests[0].content) == {"username": "ada", "password": "s3cret"}
+    assert "url = https://spark.test\ntoken = personal\n" in (tmp_path / "profiles.ini").read_text()
+
+
+def test_workspaces_are_listed(msp: Any, platform: Platform, capsys: Any) -> None:
+    platform.answers = [page([{**WORKSPACE, "description": None}])]
+    assert msp("workspace", "list") == 0
+    assert capsys.readouterr().out == "ID  NAME  DESCRIPTION\n3   demo  -\n"
+
+
+def test_a_log_is_printed_whole(msp: Any, platform: Platform, capsys: Any) -> None:
+    text = "x" * 999 + "\n"
+    content = httpx.Response(200, headers={"x-log-offset": "0"}, content=text.encode() * 20_000)
+    platform.answers = [httpx.Response(200, json=WORKSPACE), content]
+    assert msp("logs", "7", "-w", "demo") == 0
+    assert capsys.readouterr().out == text * 20_000
+    # The platform sends a log whole unless it is asked for a part.
+    assert "file_size_bytes" not in platform.requests[-1].url.params
+
+
+def test_letters_that_the_terminal_lacks_do_not_end_a_command(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
+    platform.answers = [page([{**CLUSTER, "name": "größe"}])]
+    assert msp("cluster", "list") == 0
+    sys.stdout.flush()
+    assert b"gr??e" in terminal.getvalue()
+
+
+def test_the_version_and_the_help_are_shown(msp: Any, capsys: Any) -> None:
+    assert msp("--version") == 0
+    assert capsys.readouterr().out == f"{VERSION}\n"
+    assert msp("run", "-h") == 0
+
+
+def test_a_digit_of_another_script_is_a_name(msp: Any, platform: Platform) -> None:
+    platform.answers = [refused(404, "WORKSPACE.NOT_FOUND")]
+    assert msp("logs", "7", "-w", "²") == 4
+
+
 def test_usage_errors_are_2(msp: Any, capsys: Any) -> None:
     assert msp("run") == 2
     assert msp("logs", "seven", "-w", "demo") == 2
@@ -144,6 +211,16 @@ def test_outcomes() -> None:
     assert exit_code(RunFailed(1, "KILLED", None, None, "")) == 3
     assert exit_code(RunFailed(1, "TERMINATED", None, None, "")) == 1
     assert exit_code(DeadlineExceeded("late")) == 124
+
+
+def test_what_is_wrong_here_is_not_a_missing_login(msp: Any, platform: Platform, tmp_path: Any) -> None:
+    platform.handler = lambda request: httpx.Response(200, json=WORKSPACE)
+    (tmp_path / "notes.txt").touch()
+    for file in ("notes.txt", "missing.py"):
+        assert msp("run", str(tmp_path / file), "-w", "demo", "-c", "1") == 2
+    (tmp_path / "broken.ipynb").write_text("{")
+    platform.handler = lambda request: httpx.Response(200, json={**WORKSPACE, "full_file_path": "broken.ipynb"})
+    assert msp("notebook", "run", str(tmp_path / "broken.ipynb"), "-w", "demo", "-c", "1") == 2
 
 
 def test_names_are_completed(msp: Any, platform: Platform, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

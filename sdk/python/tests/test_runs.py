@@ -56,6 +56,13 @@ def test_follow_resumes_at_the_byte_where_the_connection_broke(run: Run, platfor
     assert offsets == ["0", "9", "9", "17", "21"]
 
 
+def test_the_lines_of_a_log_are_all_that_it_has_by_now(run: Run, platform: Platform) -> None:
+    platform.answers = [log(0, [b"one\ntw"], httpx.ReadError("reset")), log(6, [b"o\nthree"])]
+    assert list(run.lines("stderr")) == ["one", "two", "three"]
+    asked = [(request.url.path[-11:], request.url.params["follow"], request.url.params["offset"]) for request in platform.requests]
+    assert asked == [("/log/stderr", "false", "0"), ("/log/stderr", "false", "6")]
+
+
 def test_a_search_of_a_log_goes_on_until_its_end(run: Run, platform: Platform) -> None:
     matches = [{"offset": 40, "line": "error: gives up"}, {"offset": 8, "line": "ERROR"}]
     platform.answers = [
@@ -153,6 +160,10 @@ def test_names_of_files_become_names_of_records() -> None:
     assert name_of(Path("/x/My Job (2).py")) == "my-job-2-"
     assert name_of(Path("serve.py"), "double") == "serve-double"
     assert len(name_of(Path("x" * 100))) == 64
+    assert name_of(Path("Überblick für März.py")) == "uberblick-fur-marz"
+    # Two such files would otherwise share a job.
+    with pytest.raises(ConfigurationError, match="Pass a name"):
+        name_of(Path("日本.py"))
 
 
 def test_a_list_that_answers_404_is_empty(client: Client, platform: Platform) -> None:
@@ -255,3 +266,11 @@ def test_a_failed_cell_raises() -> None:
     assert cell.add(message("execute_reply", status="error", ename="KeyError", evalue="'x'", traceback=["line"]))
     with pytest.raises(CellFailed, match="KeyError: 'x'"):
         cell.result()
+
+
+def test_a_statement_in_another_encoding_is_refused(client: Client, platform: Platform, tmp_path: Path) -> None:
+    script = tmp_path / "prices.sql"
+    script.write_bytes("select 'Größe'".encode("latin-1"))
+    platform.answers = [httpx.Response(200, json={"workspace_id": 3, "name": "demo"})]
+    with pytest.raises(ConfigurationError, match="prices.sql is not encoded in UTF-8"):
+        client.workspace("demo").run(script, cluster="c")

@@ -58,7 +58,7 @@ def test_retries_end(client: Client, platform: Platform, pauses: List[float]) ->
 def test_a_platform_that_never_answers_is_unreachable(client: Client, platform: Platform) -> None:
     client._transport.retry_seconds = 0
     platform.handler = lambda request: httpx.ConnectError("refused")
-    with pytest.raises(Unreachable, match="No answer from https://spark.test to getUserInfo: refused"):
+    with pytest.raises(Unreachable, match="No answer from https://spark.test to getUserInfo: refused. Check that the platform is running"):
         client.user()
 
 
@@ -97,6 +97,17 @@ def test_a_page_of_a_proxy_is_an_error_too(client: Client, platform: Platform) -
     platform.answers = [httpx.Response(403, text="<html>")]
     with pytest.raises(Exception, match="The platform answered 403 Forbidden"):
         client.user()
+
+
+def test_a_success_of_another_server_says_so(client: Client, platform: Platform) -> None:
+    page_of_a_proxy = httpx.Response(200, html="<html>Log in</html>")
+    for ask in (client.user, lambda: next(client.clusters.list())):
+        platform.answers = [page_of_a_proxy]
+        with pytest.raises(Unreachable, match=r"is not from the platform \(text/html.*Check the URL https://spark.test"):
+            ask()
+    platform.answers = [page_of_a_proxy]
+    with login_client(platform) as other, pytest.raises(Unreachable, match="The answer to login is not from the platform"):
+        other.user()
 
 
 def test_pages_are_read_as_they_are_needed(client: Client, platform: Platform) -> None:

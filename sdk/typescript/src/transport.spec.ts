@@ -68,7 +68,9 @@ describe('Transport', () => {
     platform.handler = () => broken('ECONNREFUSED');
     const failure = await caught(transport.call(operations.getUserInfo));
     expect(failure).toBeInstanceOf(Unreachable);
-    expect(failure.message).toBe('No answer from https://spark.test to getUserInfo: ECONNREFUSED: socket');
+    expect(failure.message).toBe(
+      'No answer from https://spark.test to getUserInfo: ECONNREFUSED: socket. Check that the platform is running and that the URL is right.',
+    );
   });
 
   it('repeats what must act once only if it was not carried out', async () => {

@@ -170,9 +170,10 @@ export class Transport {
       signal?.throwIfAborted();
       if (error instanceof ManagedSparkError) throw error;
       const why = late.signal.aborted ? `it took longer than ${timeoutMs / 1000} s` : described(error);
-      const failure = new Unreachable(`No answer from ${this.url || 'this server'} to ${name}: ${why}`, {
-        cause: error,
-      });
+      const failure = new Unreachable(
+        `No answer from ${this.url || 'this server'} to ${name}: ${why}. Check that the platform is running and that the URL is right.`,
+        { cause: error },
+      );
       return { failure, isPassing: true, isLost: !isUnsent(error) };
     } finally {
       clearTimeout(timer);

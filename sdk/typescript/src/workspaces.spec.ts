@@ -58,6 +58,14 @@ describe('Workspace', () => {
     expect(failure.message).toBe('a.txt is not a script: its name must end with .py, .jar or .sql.');
   });
 
+  it('names a job by the letters of its file without their accents, and asks for a name if there are none', async () => {
+    platform.answers = [ok({ full_file_path: 'f', workspace_id: '3' }), ok({}), ok({}), ok({ job_id: '7' })];
+    await platform.client().workspace(3).run({ name: 'Überblick für März.py', content: '' }, { cluster: 1 });
+    expect(parsed(1)).toMatchObject({ name: 'uberblick-fur-marz' });
+    const failure = await caught(platform.client().workspace(3).run({ name: '日本.py', content: '' }, { cluster: 1 }));
+    expect(failure).toBeInstanceOf(ConfigurationError);
+  });
+
   it('serves a function, and calls it once', async () => {
     const running = ok({ job_id: 9, job_status: 'RUNNING' });
     platform.answers = [

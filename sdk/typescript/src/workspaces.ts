@@ -241,13 +241,22 @@ function isTaken(error: unknown): boolean {
   return error instanceof Conflict && error.code === NAME_TAKEN;
 }
 
-/** Returns the name of a file without its extension, in the characters that names of records may have. */
+/**
+ * Returns the name of a file without its extension, in the characters that names of records may have. Letters lose their accents.
+ * @throws ConfigurationError for a name in another script, which leaves none of its letters
+ */
 function nameOf(file: string, suffix = ''): string {
   const text = [file.replace(/\.\w+$/, ''), suffix].filter((part) => part !== '').join('-');
-  return text
+  const name = text
     .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/\p{Mark}/gu, '')
     .replaceAll(/[^a-z0-9.@_-]+/g, '-')
     .slice(0, MAX_NAME_LENGTH);
+  if (/[a-z0-9]/.test(name)) return name;
+  throw new ConfigurationError(
+    `${file} has no letter from a to z and no digit that a name could be made of. Pass a name.`,
+  );
 }
 
 /** The platform splits the arguments as a shell does. */

@@ -41,6 +41,7 @@ from .errors import (
     SqlFailed,
     Unauthenticated,
     Unreachable,
+    UsageError,
 )
 from .settings import Settings, load_settings
 from .version import VERSION as __version__
@@ -78,6 +79,7 @@ __all__ = [
     "Table",
     "Unauthenticated",
     "Unreachable",
+    "UsageError",
     "Workspace",
     "__version__",
     "load_settings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .errors import CellFailed, ConfigurationError
+from .errors import CellFailed, UsageError
 
 #: Limits of the text, of the number of displayed results and of their text that are kept of a cell.
 MAX_TEXT_LENGTH = 16 << 20
@@ -27,7 +27,7 @@ def read_notebook(content: bytes) -> Dict[str, Any]:
     except (ValueError, RecursionError):
         notebook = None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        raise ConfigurationError("The file is not a notebook: it must be a JSON object with a list of cells.")
+        raise UsageError("The file is not a notebook: it must be a JSON object with a list of cells.")
     return notebook
 
 

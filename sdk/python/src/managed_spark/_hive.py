@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional
 
 from ._table import Column, Table
 from ._waiting import Deadline, Pauses
-from .errors import ConfigurationError, SqlFailed
+from .errors import SqlFailed, UsageError
 
 FETCH_SIZE = 10_000
 #: Time for the server to release the resources of a statement, even after the statement's own timeout.
@@ -25,7 +25,7 @@ def query(post: Post, statement: str, max_rows: int, deadline: Deadline) -> Tabl
         from impala.error import Error
         from thrift.Thrift import TException
     except ImportError:
-        raise ConfigurationError("SQL needs a HiveServer2 client: pip install 'managed-spark[sql]'") from None
+        raise UsageError("SQL needs a HiveServer2 client: pip install 'managed-spark[sql]'") from None
     channel = _TimedChannel(post, deadline)
     connection = _connect(channel)
     try:

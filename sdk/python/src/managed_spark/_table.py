@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator, List, NamedTuple, Sequence, Tuple
 
 from ._text import printable
-from .errors import ConfigurationError
+from .errors import UsageError
 
 
 class Column(NamedTuple):
@@ -42,7 +42,7 @@ class Table:
     def to_dicts(self) -> List[dict[str, Any]]:
         duplicates = sorted({name for name in self.columns if self.columns.count(name) > 1})
         if duplicates:
-            raise ConfigurationError(
+            raise UsageError(
                 f"A dictionary cannot hold several columns named {duplicates[0]}. Rename them in the statement with `as`."
             )
         return [dict(zip(self.columns, row)) for row in self.rows]
@@ -52,7 +52,7 @@ class Table:
         try:
             import pandas
         except ModuleNotFoundError:
-            raise ConfigurationError("A DataFrame needs pandas: pip install 'managed-spark[pandas]'") from None
+            raise UsageError("A DataFrame needs pandas: pip install 'managed-spark[pandas]'") from None
         return pandas.DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> Any:
@@ -60,7 +60,7 @@ class Table:
         try:
             import pyarrow
         except ModuleNotFoundError:
-            raise ConfigurationError("An Arrow table needs pyarrow: pip install 'managed-spark[arrow]'") from None
+            raise UsageError("An Arrow table needs pyarrow: pip install 'managed-spark[arrow]'") from None
         values = list(zip(*self.rows)) if self.rows else [()] * len(self.schema)
         arrays = [
             pyarrow.array(given, type=_arrow_type(pyarrow, column)) for column, given in zip(self.schema, values)

@@ -23,6 +23,10 @@ class ConfigurationError(ManagedSparkError):
     """The settings for the connection are missing or not valid."""
 
 
+class UsageError(ConfigurationError):
+    """An argument is invalid, such as a file that is not a script, or a package that a method needs is not installed."""
+
+
 class Unreachable(ManagedSparkError):
     """The platform did not answer, or the connection broke, until the retries were exhausted."""
 

@@ -111,6 +111,15 @@ class AsyncRun:
 
     async def follow(self, name: str = "stdout", *, offset: int = 0, timeout: float = DAY) -> AsyncIterator[str]:
         """Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke."""
+        async for line in self._lines(name, offset, timeout, is_followed=True):
+            yield line
+
+    async def lines(self, name: str = "stdout", *, timeout: float = DAY) -> AsyncIterator[str]:
+        """Yields the lines that a log has by now, however many. A broken connection resumes at the byte where it broke."""
+        async for line in self._lines(name, 0, timeout, is_followed=False):
+            yield line
+
+    async def _lines(self, name: str, offset: int, timeout: float, *, is_followed: bool) -> AsyncIterator[str]:
         deadline = Deadline(timeout, f"Job {self.id}")
         lines = Lines()
         failures = 0
@@ -120,7 +129,7 @@ class AsyncRun:
                 response = await self._transport.send(
                     ops.get_job_log,
                     {**self._path, "log_type": name},
-                    query={"follow": True, "offset": offset},
+                    query={"follow": is_followed, "offset": offset},
                     timeout=min(SILENCE_SECONDS, deadline.left + 1),
                     stream=True,
                 )
@@ -144,7 +153,7 @@ class AsyncRun:
                 await async_sleep(backoff(failures))
                 continue
             # A server that shuts down also ends its streams.
-            if await self.status() in FINISHED:
+            if not is_followed or await self.status() in FINISHED:
                 break
             await async_sleep(backoff(0))
         for line in lines.end():

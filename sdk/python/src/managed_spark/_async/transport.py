@@ -29,6 +29,7 @@ Query = Mapping[str, Any]
 Content = Callable[[], AsyncIterator[bytes]]
 
 logger = logging.getLogger("managed_spark")
+RETRYING = "Retrying %s in %.1f s: %s"
 
 #: Time for which a request is retried while the platform does not answer or is overloaded.
 RETRY_SECONDS = 60.0
@@ -173,7 +174,7 @@ class AsyncTransport:
             try:
                 response = await self._once(operation, path, query, body, content, sent, timeout, stream, is_bounded)
             except httpx.RequestError as error:
-                failure = Unreachable(f"No answer from {self.settings.url} to {operation.name}: {_described(error)}")
+                failure = _unanswered(operation, self.settings.url, error)
                 is_unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
                 is_lost = is_lost or not is_unsent
                 pause = backoff(attempt) if repeatable or is_unsent else None
@@ -192,7 +193,7 @@ class AsyncTransport:
                 pause = _pause_after(response, attempt, repeatable)
             if pause is None or time.monotonic() + pause > give_up:
                 raise failure
-            logger.debug("Retrying %s in %.1f s: %s", operation.name, pause, failure)
+            logger.info(RETRYING, operation.name, pause, failure)
             await async_sleep(pause)
 
     async def _once(
@@ -297,7 +298,7 @@ class AsyncTransport:
             try:
                 response = await self._once(operation, path, query, body, None, headers, None, False)
             except httpx.RequestError as error:
-                failure = Unreachable(f"No answer from {self.settings.url} to the login: {_described(error)}")
+                failure = _unanswered(operation, self.settings.url, error)
                 pause: Optional[float] = backoff(attempt)
             else:
                 if response.is_success:
@@ -306,6 +307,7 @@ class AsyncTransport:
                 pause = _pause_after(response, attempt, True)
             if pause is None or time.monotonic() + pause > give_up:
                 raise failure
+            logger.info(RETRYING, operation.name, pause, failure)
             await async_sleep(pause)
 
 
@@ -357,8 +359,11 @@ def _texts(query: Query) -> Dict[str, Union[str, List[str]]]:
     }
 
 
-def _described(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _unanswered(operation: Operation[Any], url: str, error: Exception) -> Unreachable:
+    return Unreachable(
+        f"No answer from {url} to {operation.name}: {str(error) or type(error).__name__}. "
+        "Check that the platform is running and that the URL is right."
+    )
 
 
 def chosen(kind: str, ref: Ref) -> Dict[str, Ref]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Optional, Sequence, Union
 
@@ -16,7 +17,7 @@ from .._ports import async_blocking, async_bridge
 from .._table import Table
 from .._text import printable
 from .._waiting import Deadline, OnStatus
-from ..errors import Conflict, ConfigurationError
+from ..errors import Conflict, UsageError
 from .files import AsyncFiles, AsyncSecrets
 from .notebooks import AsyncNotebook, AsyncNotebooks
 from .runs import AsyncFunction, AsyncRun
@@ -39,9 +40,24 @@ MAX_NAME_LENGTH = 64
 
 
 def name_of(file: Path, suffix: str = "") -> str:
-    """Returns the name of a file without its extension, in the characters that names of records may have."""
-    text = "-".join(filter(None, [file.stem, suffix])).lower()
-    return re.sub(r"[^a-z0-9.@_-]+", "-", text)[:MAX_NAME_LENGTH]
+    """Returns the name of a file without its extension, in the characters that names of records may have. Letters lose their
+    accents.
+
+    :raises UsageError: for a name in another script, which leaves none of its letters
+    """
+    text = unicodedata.normalize("NFKD", "-".join(filter(None, [file.stem, suffix])).lower())
+    plain = "".join(letter for letter in text if not unicodedata.combining(letter))
+    name = re.sub(r"[^a-z0-9.@_-]+", "-", plain)[:MAX_NAME_LENGTH]
+    if not re.search("[a-z0-9]", name):
+        raise UsageError(f"{file} has no letter from a to z and no digit that a name could be made of. Pass a name.")
+    return name
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not encoded in UTF-8: {error}. Save it as UTF-8.") from None
 
 
 class AsyncJobs:
@@ -144,12 +160,12 @@ class AsyncWorkspace:
         local = Path(script)
         job_type = JOB_TYPES.get(local.suffix)
         if job_type is None:
-            raise ConfigurationError(f"{local} is not a script: its name must end with {', '.join(JOB_TYPES)}.")
+            raise UsageError(f"{local} is not a script: its name must end with {', '.join(JOB_TYPES)}.")
         if not local.is_file():
             raise FileNotFoundError(f"There is no file {local}. Name an existing local script.")
         job = name or name_of(local)
         if job_type == "SQL":
-            settings["rawScalaCode"] = local.read_text(encoding="utf-8")
+            settings["rawScalaCode"] = _text_of(local)
         else:
             settings["command"] = await self.files.upload(local, path)
         await self.jobs.define(job, job_type, cluster, **settings)
@@ -184,7 +200,7 @@ class AsyncWorkspace:
         """
         if not notebook.endswith(".ipynb"):
             if not await self.notebooks.exists(notebook):
-                raise ConfigurationError(
+                raise UsageError(
                     f"Workspace {self.name} has no notebook {notebook}. Name a local .ipynb file to upload it."
                 )
             await self.notebooks.define(notebook, cluster, **settings)

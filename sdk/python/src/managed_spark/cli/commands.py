@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
@@ -18,20 +20,25 @@ from .._sync.notebooks import Notebook
 from .._sync.runs import DAY, Run
 from .._sync.workspaces import Workspace
 from .._text import CONTROL_SEQUENCE
-from ..errors import CellFailed, Conflict, ManagedSparkError, RunFailed
+from ..errors import CellFailed, ConfigurationError, Conflict, ManagedSparkError, RunFailed, Unauthenticated
 from ..settings import DEFAULT_PROFILE, Settings, checked_token, profile_file, write_profile
+from ..version import VERSION
 from . import completion
 from .outcomes import INTERRUPTED, exit_code
-from .output import note, show, table, write_output
+from .output import RetryMessages, note, show, table, write_output
 from .progress import Progress
 
 if TYPE_CHECKING:
     from .._generated import types
 
-app = typer.Typer(no_args_is_help=True, help="Run Spark jobs on the managed Spark platform.", pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
+workspaces = typer.Typer(no_args_is_help=True, help="List workspaces.")
 clusters = typer.Typer(no_args_is_help=True, help="List, start and stop clusters.")
 jobs = typer.Typer(no_args_is_help=True, help="List and stop jobs, and show their costs.")
 notebooks = typer.Typer(no_args_is_help=True, help="Run notebooks.")
+app.add_typer(workspaces, name="workspace")
 app.add_typer(clusters, name="cluster")
 app.add_typer(jobs, name="job")
 app.add_typer(notebooks, name="notebook")
@@ -44,11 +51,16 @@ WORKSPACE = typer.Option(
     "--workspace",
     "-w",
     envvar="MSP_WORKSPACE",
-    help="Name or id of the workspace.",
+    help="Name or id of the workspace; `msp workspace list` has them.",
     autocompletion=completion.workspaces,
 )
 CLUSTER = typer.Option(
-    ..., "--cluster", "-c", envvar="MSP_CLUSTER", help="Name or id of the cluster.", autocompletion=completion.clusters
+    ...,
+    "--cluster",
+    "-c",
+    envvar="MSP_CLUSTER",
+    help="Name or id of the cluster; `msp cluster list` shows them.",
+    autocompletion=completion.clusters,
 )
 NAMED_CLUSTER = typer.Argument(..., help="Name or id of the cluster.", autocompletion=completion.clusters)
 AS_JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
@@ -64,17 +76,34 @@ NO_AMOUNT = {
 }
 
 
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        print(VERSION)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Run Spark jobs on the managed Spark platform."""
+
+
 @app.command()
 def login(
     url: str = typer.Option(..., prompt="URL of the platform", help="Such as https://spark.example.com"),
     username: str = typer.Option(..., prompt="User name"),
     tenant: Optional[str] = typer.Option(None, help="Name or id of the tenant; needed if you belong to several."),
     profile: str = typer.Option(DEFAULT_PROFILE, help="Profile to write."),
-    days: int = typer.Option(30, min=1, help="Days until the token expires."),
+    days: int = typer.Option(30, min=1, max=36_500, help="Days until the token expires."),
     allow_http: bool = typer.Option(False, help="Allow plain HTTP, which does not encrypt the token."),
 ) -> None:
-    """Save a personal token to a profile. The password is read from MSP_PASSWORD or prompted for, and is not saved."""
-    password = os.environ.get("MSP_PASSWORD") or typer.prompt("Password", hide_input=True, err=True)
+    """Save a personal token to a profile. The password is read from MSP_PASSWORD, from the prompt, or from standard input if that
+    is not a terminal; it is not saved.
+    """
+    password = os.environ.get("MSP_PASSWORD") or _read_password()
     given = Settings(
         url=url.rstrip("/"), username=username, password=password, tenant=tenant, source="msp login", allow_http=allow_http
     )
@@ -85,6 +114,17 @@ def login(
     file = profile_file()
     write_profile(file, profile, values)
     note(f"Saved profile {profile} to {file}. Its token expires in {days} days.")
+
+
+def _read_password() -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt("Password", hide_input=True, err=True))
+    password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise ConfigurationError(
+            "There is no terminal to prompt for the password. Set MSP_PASSWORD, or write the password to standard input."
+        )
+    return password
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -121,9 +161,12 @@ def run(
     settings = {key: value for key, value in given.items() if value is not None}
     with Client() as client:
         chosen = client.workspace(_ref(workspace))
-        job = chosen.run(
-            script, cluster=_ref(cluster), args=args, name=name, idempotency_key=idempotency_key, **settings
-        )
+        # A large script takes minutes to upload.
+        with Progress(f"Script {script.name}") as progress:
+            progress.set("uploading")
+            job = chosen.run(
+                script, cluster=_ref(cluster), args=args, name=name, idempotency_key=idempotency_key, **settings
+            )
         if not follow:
             _show_jobs(chosen, [job.details()], as_json)
             return
@@ -150,7 +193,7 @@ def logs(
     with Client() as client:
         found = client.workspace(_ref(workspace)).jobs.get(job)
         if not follow:
-            write_output(found.log(log, last=lines), end="")
+            _print_log(found, log, lines)
             return
         _follow(found, log, timeout)
         _end(found, timeout)
@@ -225,6 +268,14 @@ def _figures(cost: Any) -> Dict[str, Optional[str]]:
         "amount": None if cost["amount"] is None else f"{cost['amount']:.6f}",
         "currency": cost["currency"],
     }
+
+
+@workspaces.command("list")
+def list_workspaces(as_json: bool = AS_JSON) -> None:
+    """List the workspaces that you may see."""
+    with Client() as client:
+        found = [{"id": one.id, "name": one.name, "description": one.details["description"]} for one in client.workspaces()]
+    show(found, ("id", "name", "description"), as_json)
 
 
 @clusters.command("list")
@@ -365,19 +416,42 @@ def _show_cell(cell: Cell, progress: Progress) -> None:
 
 def execute() -> None:
     """Runs the command, and exits with the code of its outcome."""
+    _show_retries()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # The output of a job may have characters that the encoding of the terminal lacks.
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="msp")
     except ManagedSparkError as error:
         note(f"msp: {error}")
+        if isinstance(error, Unauthenticated) and sys.argv[1:2] != ["login"]:
+            note("Run `msp login` for a new token, or set MSP_TOKEN to a valid one.")
         sys.exit(exit_code(error))
     except OSError as error:
         note(f"msp: {error}")
         sys.exit(exit_code(error))
 
 
+def _show_retries() -> None:
+    # During completion, the shell would show the messages within the line that is being typed.
+    if "_MSP_COMPLETE" not in os.environ:
+        logger = logging.getLogger("managed_spark")
+        logger.setLevel(logging.INFO)
+        logger.handlers = [RetryMessages()]
+
+
 def _ref(text: str) -> Union[int, str]:
     """A number is an id."""
     return int(text) if text.isascii() and text.isdigit() else text
+
+
+def _print_log(job: Run, log: str, lines: Optional[int]) -> None:
+    if lines is not None:
+        write_output(job.log(log, last=lines), end="")
+        return
+    for line in job.lines(log):
+        write_output(line)
 
 
 def _follow(job: Run, log: str, timeout: float) -> None:

@@ -14,9 +14,11 @@ from ..errors import (
     RunFailed,
     Unauthenticated,
     Unreachable,
+    UsageError,
 )
 
 FAILED = 1
+INVALID_USAGE = 2
 STOPPED = 3
 REFUSED = 4
 NOT_LOGGED_IN = 5
@@ -27,6 +29,8 @@ INTERRUPTED = 130
 # The first match counts, so subclasses come before their base classes.
 CODES: List[Tuple[Type[Exception], int]] = [
     (Unauthenticated, NOT_LOGGED_IN),
+    (UsageError, INVALID_USAGE),
+    (FileNotFoundError, INVALID_USAGE),
     (ConfigurationError, NOT_LOGGED_IN),
     (Overloaded, UNREACHABLE),
     (Unreachable, UNREACHABLE),

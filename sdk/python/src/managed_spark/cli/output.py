@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sys
+import time
 from typing import Any, List, Mapping, Optional, Sequence, TextIO
 
 from .._text import on_one_line, printable
 
 #: Wider cells of a table are truncated; JSON has the whole text.
 MAX_CELL_WIDTH = 80
+
+
+#: Minimum time between two messages about retries.
+RETRY_MESSAGE_SECONDS = 15.0
+
+
+class RetryMessages(logging.Handler):
+    """Shows that requests are retried: otherwise a command prints nothing for a minute when the platform does not answer."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._next = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + RETRY_MESSAGE_SECONDS
+            note(f"msp: {record.getMessage()}")
 
 
 def show(records: Sequence[Mapping[str, Any]], columns: Sequence[str], as_json: bool) -> None:
