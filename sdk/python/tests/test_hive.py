@@ -98,6 +98,15 @@ def test_a_statement_without_rows_and_a_wrong_one_close_the_session(monkeypatch:
     assert server.is_closed
 
 
+def test_stack_traces_are_left_out_of_the_message_of_a_failure() -> None:
+    reason = "Job aborted due to stage failure: java.lang.RuntimeException: 'false' is not true!"
+    frames = "\n\tat java.base/java.lang.Thread.run(Thread.java:840)\n\nDriver stacktrace:\n\tat a.B.c(B.scala:1)"
+    failure = SqlFailed(f"org.apache.hive.service.cli.HiveSQLException: Error running query: {reason}{frames}")
+    assert str(failure) == reason
+    assert failure.details.endswith("(B.scala:1)")
+    assert str(SqlFailed("\n\tat a.B.c(B.scala:1)")) == "\n\tat a.B.c(B.scala:1)"
+
+
 def test_a_missing_client_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "impala.error", None)
     with pytest.raises(ConfigurationError, match="pip install"):

@@ -52,14 +52,23 @@ export class ClusterFailed extends ManagedSparkError {
   }
 }
 
+/** Start of the stack traces that an SQL server appends to the message of a failed statement. */
+const STACK_FRAME = /\n\s*(?:at [\w.$]+[./]|Driver stacktrace:|Caused by: )/;
+/** Its own class and words before the message of Spark. */
+const SERVER_PREFIX = /^org\.apache\.hive\.service\.cli\.HiveSQLException: (?:Error running query: )?/;
+
 /** A statement is not valid or failed, or the SQL server ended meanwhile. */
 export class SqlFailed extends ManagedSparkError {
   override name = 'SqlFailed';
   /** The SQLSTATE, such as 42703; empty if there is none. */
   readonly sqlState: string;
+  /** The whole message of the server, which may have stack traces. */
+  readonly details: string;
 
-  constructor(message: string, sqlState: string) {
-    super(message);
+  constructor(details: string, sqlState: string) {
+    const [reason = ''] = details.split(STACK_FRAME, 1);
+    super(reason.replace(SERVER_PREFIX, '').trim() || details);
+    this.details = details;
     this.sqlState = sqlState;
   }
 }

@@ -202,7 +202,7 @@ export class SqlRunner {
     const isSql = error instanceof SqlFailed;
     this.#change(execution, {
       state: 'failed',
-      problem: isSql ? readProblem(error.message, error.sqlState) : null,
+      problem: isSql ? readProblem(error.details, error.sqlState) : null,
       error: isSql ? null : error instanceof Error ? error : new Error(String(error)),
     });
   }

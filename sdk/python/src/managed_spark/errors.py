@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, List, Mapping, Optional
 
 import httpx
 
 from ._generated.remedies import REMEDIES
 from ._text import printable
+
+
+#: Start of the stack traces that an SQL server appends to the message of a failed statement.
+STACK_FRAME = re.compile(r"\n\s*(?:at [\w.$]+[./]|Driver stacktrace:|Caused by: )")
+#: Its own class and words before the message of Spark.
+SERVER_PREFIX = re.compile(r"^org\.apache\.hive\.service\.cli\.HiveSQLException: (?:Error running query: )?")
 
 
 class ManagedSparkError(Exception):
@@ -112,7 +119,15 @@ class ClusterFailed(ManagedSparkError):
 
 
 class SqlFailed(ManagedSparkError):
-    """A statement is not valid or failed, or the SQL server ended meanwhile."""
+    """A statement is not valid or failed, or the SQL server ended meanwhile.
+
+    :ivar details: the whole message of the server, which may have stack traces
+    """
+
+    def __init__(self, details: str) -> None:
+        self.details = details
+        reason = STACK_FRAME.split(details, maxsplit=1)[0]
+        super().__init__(SERVER_PREFIX.sub("", reason).strip() or details)
 
 
 class CellFailed(ManagedSparkError):
