@@ -22,8 +22,8 @@ if (existsSync(__dirname + '/node')) cpSync(__dirname + '/node', programs + '/no
 /** Stands in for the newer Node. With --wait it runs until a signal or the removal of its file. */
 const NODE = `#!/bin/sh
 [ "$1" = --version ] && echo "v${NEWER}" && exit 0
-echo "newer: $*"
 trap 'exit 9' TERM
+echo "newer: $*"
 case "$*" in *--wait*) while [ -e "$0" ]; do sleep 0.1; done ;; esac
 exit 7
 `;
