@@ -9,6 +9,7 @@ import { EnumSchemas } from './enum-schemas';
 import { plainErrorResponse, sharedErrorName, sharedErrorResponses } from './error-responses';
 import { packageLicense } from './health/health.service';
 import { documentOperations } from './operation-document';
+import { gatherRequiredChoices } from './required-choices';
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
@@ -51,6 +52,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   const complete = toOpenApi31(whole as unknown as Json, enums) as unknown as OpenAPIObject;
   const schemas = complete.components?.schemas ?? {};
   complete.components = { ...complete.components, schemas: sortedByName({ ...schemas, ...enums.schemas(schemas) }) };
+  gatherRequiredChoices(complete);
   showAnswers(complete);
   shareErrors(complete);
   assertDescribed(complete);

@@ -22,6 +22,7 @@ import {
 import { singleLine } from '../../../../libs/contracts/single-line';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
 import { meaningOf } from './field-meanings';
+import { ONE_IS_REQUIRED } from './one-is-required';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
 import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
 
@@ -38,6 +39,8 @@ export interface FieldOptions {
   default?: unknown;
   /** True for an older name, which clients should not send any more. */
   deprecated?: boolean;
+  /** Names of this parameter and of others, of which a request must have at least one. */
+  oneIsRequired?: readonly string[];
 }
 
 interface NumberOptions extends FieldOptions {
@@ -94,6 +97,7 @@ function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldSh
     ...(options.example === undefined ? {} : { example: options.example }),
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.deprecated ? { deprecated: true } : {}),
+    ...(options.oneIsRequired ? { [ONE_IS_REQUIRED]: options.oneIsRequired } : {}),
   };
   const validate = ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {});
   return (target, key) => {

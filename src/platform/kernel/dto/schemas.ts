@@ -1,5 +1,6 @@
 import { ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { type Meanings, meaningOf, worded } from './field-meanings';
+import { ONE_IS_REQUIRED } from './one-is-required';
 
 /** Metadata keys under which @nestjs/swagger keeps what it documents of a class and of its properties. */
 const SCHEMA = 'swagger/apiSchema';
@@ -11,9 +12,15 @@ interface Property {
   nullable?: boolean;
 }
 
-/** Says in the OpenAPI document what a record or a request is. The document is not created if a schema does not say it. */
-export function About(description: string): ClassDecorator {
-  return (type) => documentSchema(type, { description });
+/**
+ * Says in the OpenAPI document what a record or a request is. The document is not created if a schema does not say it.
+ * @param oneIsRequired names of optional fields of which a request must have at least one
+ */
+export function About(description: string, oneIsRequired?: readonly string[]): ClassDecorator {
+  if (oneIsRequired === undefined) return (type) => documentSchema(type, { description });
+  const rule = `One of ${oneIsRequired.join(' and ')} is required.`;
+  const documented = { description: `${description} ${rule}`, [ONE_IS_REQUIRED]: [oneIsRequired] };
+  return (type) => documentSchema(type, documented);
 }
 
 /**

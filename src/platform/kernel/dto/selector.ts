@@ -24,8 +24,10 @@ function selectorQuery<Id extends number | string>(prefix: string, idParam: type
       return selectorFrom<Id>(this, prefix);
     }
   }
-  idParam({ description: 'Selects the record by id' })(SelectorQuery.prototype, `${prefix}_id`);
-  Param.text({ description: 'Selects the record by name' })(SelectorQuery.prototype, `${prefix}_name`);
+  const [id, name] = [`${prefix}_id`, `${prefix}_name`];
+  const oneIsRequired = [id, name];
+  idParam({ description: 'Selects the record by id', oneIsRequired })(SelectorQuery.prototype, id);
+  Param.text({ description: 'Selects the record by name', oneIsRequired })(SelectorQuery.prototype, name);
   return SelectorQuery;
 }
 

@@ -18,16 +18,16 @@ export class SecretDetails extends SecretValues {
 }
 
 /** An existing secret of the scope, or the values of a new one. */
-@About('The secret to test: secret_id of one that exists at that level, or secret_details of a new one.')
+@About('The secret to test: one that exists at that level, or a new one.', ['secret_id', 'secret_details'])
 export class ValidationSecret {
   @Field.id({
     optional: true,
-    description: 'Id of a secret that exists at that level; this or secret_details is required',
+    description: 'Id of a secret that exists at that level',
   })
   secret_id?: number;
   @Field.object(() => SecretDetails, {
     optional: true,
-    description: 'Values of a new secret; this or secret_id is required',
+    description: 'Values of a new secret',
   })
   secret_details?: SecretDetails;
 }

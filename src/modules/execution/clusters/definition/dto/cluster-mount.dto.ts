@@ -5,9 +5,13 @@ import { MountRead } from '../../../../infrastructure/storage';
 import { STORAGE_TYPES } from '../../../../foundation/reference-data';
 import { CLUSTER_STATUSES } from '../../model/cluster-state';
 
+const oneIsRequired = ['cluster_id', 'mount_id'];
+
 export class ClusterMountsQuery extends PageQuery {
-  @Param.id({ description: 'The cluster whose mounts are listed; this or mount_id is required' }) cluster_id?: number;
-  @Param.id({ description: 'The mount whose clusters are listed; this or cluster_id is required' }) mount_id?: number;
+  @Param.id({ description: 'The cluster whose mounts are listed; this or mount_id is required', oneIsRequired })
+  cluster_id?: number;
+  @Param.id({ description: 'The mount whose clusters are listed; this or cluster_id is required', oneIsRequired })
+  mount_id?: number;
   @Param.someOf(STORAGE_TYPES, { description: 'Only mounts of stores of these types' }) storage_types?: string[];
 }
 

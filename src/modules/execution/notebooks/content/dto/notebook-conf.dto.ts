@@ -79,7 +79,7 @@ class NotebookConfBody extends PickType(JobSettings, NOTEBOOK_SETTINGS) {
   driver_memory: '512m',
   executor_memory: '512m',
 })
-@About('A notebook, the cluster on which it runs and its settings. One of cluster_id and cluster_name is required.')
+@About('A notebook, the cluster on which it runs and its settings.', ['cluster_id', 'cluster_name'])
 export class CreateNotebookConf extends NotebookConfBody {
   @Field.name({
     description: 'Name of the notebook: 1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-", unique in the workspace',

@@ -15,7 +15,7 @@ import { NOTEBOOK_TYPES, NotebookSettingsAnswer } from '../../content/dto/notebo
 import { KERNEL_STATES } from '../kernel-state';
 
 @Example({ notebook_name: 'example-notebook' })
-@About('Which notebook to start. One of notebook_conf_id and notebook_name is required.')
+@About('Which notebook to start.', ['notebook_conf_id', 'notebook_name'])
 export class CreateNotebook {
   @Field.id({ optional: true }) notebook_conf_id?: number;
   @Field.text({ optional: true, minLength: 1, description: 'Name of the notebook configuration, instead of its id' })

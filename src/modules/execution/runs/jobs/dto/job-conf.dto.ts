@@ -227,7 +227,7 @@ export class JobConfExport extends JobSettings {
   driver_memory: '512m',
   executor_memory: '512m',
 })
-@About('What to run, on which cluster and with which settings. One of cluster_id and cluster_name is required.')
+@About('What to run, on which cluster and with which settings.', ['cluster_id', 'cluster_name'])
 export class CreateJobConf extends JobConfBody {
   @Field.name() name: string;
   @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;

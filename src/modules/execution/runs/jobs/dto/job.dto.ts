@@ -10,7 +10,7 @@ import { RUN_STATUSES, RUN_STEPS } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 
 @Example({ job_conf_name: 'example-job' })
-@About('Which configuration to run. One of job_conf_id and job_conf_name is required.')
+@About('Which configuration to run.', ['job_conf_id', 'job_conf_name'])
 export class CreateJob {
   @Field.id({ optional: true }) job_conf_id?: number;
   @Field.text({ optional: true, minLength: 1, description: 'Name of the job configuration, instead of its id' })

@@ -75,11 +75,19 @@ export class UserSecretListQuery extends SecretListQuery {
   @Param.id({ description: 'Only the secret with this id' }) user_secret_id?: number;
 }
 
+const OF_WORKSPACE = ['workspace_id', 'workspace_name'];
+
 /** The guard checks the caller's permission on the workspace. */
 class WorkspaceSecretsQuery extends SecretListQuery {
-  @Param.id({ description: 'Id of the workspace whose secrets are listed; this or workspace_name is required' })
+  @Param.id({
+    description: 'Id of the workspace whose secrets are listed; this or workspace_name is required',
+    oneIsRequired: OF_WORKSPACE,
+  })
   workspace_id?: number;
-  @Param.text({ description: 'Name of the workspace whose secrets are listed, instead of its id' })
+  @Param.text({
+    description: 'Name of the workspace whose secrets are listed, instead of its id',
+    oneIsRequired: OF_WORKSPACE,
+  })
   workspace_name?: string;
 }
 
