@@ -89,6 +89,27 @@ class Console {
   }
 }
 
+/**
+ * Does two things at the same time. If one fails, it aborts the other, and throws its failure when both have ended.
+ * @template A, B
+ * @param {AbortSignal} signal
+ * @param {(signal: AbortSignal) => Promise<A>} first
+ * @param {(signal: AbortSignal) => Promise<B>} second
+ * @returns {Promise<[A, B]>}
+ */
+async function together(signal, first, second) {
+  const failing = new AbortController();
+  const both = AbortSignal.any([signal, failing.signal]);
+  const fail = (/** @type {unknown} */ error) => {
+    failing.abort(error);
+    throw error;
+  };
+  const results = /** @type {const} */ ([first(both).catch(fail), second(both).catch(fail)]);
+  await Promise.allSettled(results);
+  failing.signal.throwIfAborted();
+  return Promise.all(results);
+}
+
 /** @typedef {import('./embedded/runtime.mjs').Runtime} Runtime */
 
 class Quickstart {
@@ -157,12 +178,10 @@ class Quickstart {
     await endLeftoverPlatform(runtimeDir);
     await assertPortFree(this.port, this.host);
     this.keys();
-    const install = { onProgress: print, signal };
-    print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are up to date');
-    print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
-    // This needs the build, because the compiled driver knows how to end nodes.
-    await stopLocalNodes(join(runtimeDir, 'nodes'));
-    const runtime = await prepareRuntime(runtimeDir, install);
+    // Neither keeps two processors busy: both wait for downloads, and do much on one.
+    const prepare = (/** @type {AbortSignal} */ either) =>
+      prepareRuntime(runtimeDir, { onProgress: print, signal: either });
+    const [runtime] = await together(signal, prepare, (either) => this.build(either));
     print(`Java, Spark ${runtime.sparkVersion} and Redis are ready in ${runtimeDir}`);
 
     const databaseUrl = await this.database();
@@ -226,6 +245,16 @@ class Quickstart {
       if (signal.aborted) end();
       else signal.addEventListener('abort', end, { once: true });
     });
+  }
+
+  /** @param {AbortSignal} signal */
+  async build(signal) {
+    const { print } = this;
+    const install = { onProgress: print, signal };
+    print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are up to date');
+    print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
+    // This needs the build, because the compiled driver knows how to end nodes.
+    await stopLocalNodes(join(this.runtimeDir, 'nodes'));
   }
 
   /** @param {import('./demo/session.mjs').Session} session @param {Runtime} runtime */
