@@ -66,7 +66,8 @@ describe('workspace.sql', () => {
 
   it('leaves stack traces out of the message of a failure, and keeps them with it', () => {
     const reason = "Job aborted due to stage failure: java.lang.RuntimeException: 'false' is not true!";
-    const frames = '\n\tat java.base/java.lang.Thread.run(Thread.java:840)\n\nDriver stacktrace:\n\tat a.B.c(B.scala:1)';
+    const frames =
+      '\n\tat java.base/java.lang.Thread.run(Thread.java:840)\n\nDriver stacktrace:\n\tat a.B.c(B.scala:1)';
     const details = `org.apache.hive.service.cli.HiveSQLException: Error running query: ${reason}${frames}`;
     expect(new SqlFailed(details, '')).toMatchObject({ message: reason, details });
     expect(new SqlFailed('\n\tat a.B.c(B.scala:1)', '').message).toBe('\n\tat a.B.c(B.scala:1)');
