@@ -12,8 +12,8 @@ export const commonTexts = {
   clusterSelect: {
     label: 'Cluster',
     none: 'There is no cluster that you can use. Create one, or ask an administrator for one.',
-    reserved: (names: readonly string[], more: number) =>
-      `Reserved for other workspaces: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Ask a cluster manager to associate this one.`,
+    reserved: (names: string) =>
+      `Reserved for other workspaces: ${names}. Ask a cluster manager to associate this one.`,
     notHere: (names: readonly string[]) => `Reserved for other workspaces: ${names.join(', ')}.`,
   },
   reasons: {
@@ -44,7 +44,6 @@ export const commonTexts = {
     managers: 'Users with MANAGE on the workspace, and administrators of the tenant',
     admins: 'Administrators of the tenant (role ADMIN)',
     platform: 'Administrators of the platform (role PLATFORM ADMIN)',
-    more: (count: number) => `and ${count} more`,
     ask: 'Copy a request',
     request: (user: string, wanted: string, id: string) =>
       `Please give ${user} ${wanted}. The request that was refused has the correlation id ${id}.`,

@@ -8,6 +8,7 @@ import { CopyButton } from './copy-button';
 import { sessionQuery } from './records';
 import { allRoles, managersQuery, ownPermissionQuery, ownRolesQuery } from './rights/rights-api';
 import { idParam } from './search-params';
+import { someNames } from './some-names';
 import styles from './refusal.module.css';
 
 const texts = commonTexts.refusal;
@@ -81,8 +82,7 @@ function Facts({ error, wanted, grants, children }: FactsProps): ReactNode {
 }
 
 function Names({ names }: { names: readonly string[] }): ReactNode {
-  const shown = names.slice(0, MAX_NAMES).join(', ');
-  return names.length > MAX_NAMES ? `${shown} ${texts.more(names.length - MAX_NAMES)}` : shown;
+  return someNames(names, MAX_NAMES);
 }
 
 /** The workspace that the address names. */

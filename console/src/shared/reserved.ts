@@ -1,9 +1,8 @@
 import { commonTexts } from './common-texts';
 import type { Reason } from './rights/rights';
+import { someNames } from './some-names';
 
 const texts = commonTexts.clusterSelect;
-/** So many workspaces are named. */
-const MAX_NAMES = 3;
 
 export interface ServedWorkspace {
   workspace_id: number;
@@ -16,6 +15,5 @@ export interface ServedWorkspace {
  */
 export function reservedReason(served: readonly ServedWorkspace[], workspaceId: number): Reason {
   if (served.length === 0 || served.some(({ workspace_id: id }) => id === workspaceId)) return null;
-  const names = served.slice(0, MAX_NAMES).map(({ name }) => name);
-  return texts.reserved(names, served.length - names.length);
+  return texts.reserved(someNames(served.map(({ name }) => name)));
 }

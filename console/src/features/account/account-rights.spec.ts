@@ -1,5 +1,6 @@
 import type { WorkspaceRead, WorkspaceUserPermissionRead } from 'managed-spark/types';
-import { adminRole, originsOf, roleLines } from './account-rights';
+import { adminRole } from '../../shared/rights/rights';
+import { originsOf, roleLines } from './account-rights';
 
 const WORKSPACE = { workspace_id: 1, name: 'ledger', created_by: { user_id: 7, username: 'ana' } } as WorkspaceRead;
 

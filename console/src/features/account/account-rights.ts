@@ -1,19 +1,14 @@
 import type { Role, UserRoles, WorkspaceRead, WorkspaceUserPermissionRead } from 'managed-spark/types';
+import { accessTexts } from '../../shared/access-texts';
 import { accountTexts as texts } from '../../shared/account-texts';
 import { adminTexts } from '../../shared/admin-texts';
 
-/** Roles that open every workspace of the tenant; the strongest comes first. */
-const ADMINS: readonly Role[] = ['PLATFORM ADMIN', 'ADMIN'];
+const { origin } = accessTexts;
 
 /** Returns a line for each role: where it comes from, and what it is for. */
 export function roleLines({ user_roles: direct, group_roles: through }: UserRoles): string[] {
-  const line = (origin: string) => (role: Role) => texts.role(role, adminTexts.users.roleMeaning[role], origin);
+  const line = (how: string) => (role: Role) => texts.role(role, adminTexts.users.roleMeaning[role], how);
   return [...direct.map(line(texts.directly)), ...through.map(line(texts.throughGroup))];
-}
-
-/** Returns the role by which the user may do everything in every workspace; null if there is none. */
-export function adminRole(roles: readonly Role[]): Role | null {
-  return ADMINS.find((role) => roles.includes(role)) ?? null;
 }
 
 /** Returns where the permissions of a user on a workspace come from, the one that counts first. */
@@ -22,7 +17,7 @@ export function originsOf(own: WorkspaceUserPermissionRead, { created_by: creato
   const isOwner = creator?.user_id === own.user_id;
   const found = [
     ...(direct ? [{ name: direct.permission.name, text: directText(isOwner, direct.created_by?.username) }] : []),
-    ...(groups ?? []).map(({ permission: { name }, group_name: group }) => ({ name, text: texts.origin.group(group) })),
+    ...(groups ?? []).map(({ permission: { name }, group_name: group }) => ({ name, text: origin.group(group) })),
   ];
   return found
     .toSorted((a, b) => Number(b.name === effective.name) - Number(a.name === effective.name))
@@ -31,5 +26,5 @@ export function originsOf(own: WorkspaceUserPermissionRead, { created_by: creato
 
 function directText(isOwner: boolean, by: string | undefined): string {
   if (isOwner) return texts.origin.created;
-  return by === undefined ? texts.origin.direct : `${texts.origin.direct}, ${texts.origin.grantedBy(by)}`;
+  return by === undefined ? origin.direct : `${origin.direct}, ${origin.grantedBy(by)}`;
 }

@@ -10,13 +10,13 @@ import { Facts } from '../../shared/facts';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { sessionQuery, workspacesQuery } from '../../shared/records';
+import { adminRole } from '../../shared/rights/rights';
 import { allRoles, heldQuery, managersQuery, ownPermissionQuery, ownRolesQuery } from '../../shared/rights/rights-api';
 import { SearchField } from '../../shared/search-field';
 import list from '../../shared/list-screen.module.css';
-import { adminRole, originsOf, roleLines } from './account-rights';
+import { someNames } from '../../shared/some-names';
+import { originsOf, roleLines } from './account-rights';
 import { readAccountSearch } from './account-search';
-
-const MAX_NAMES = 3;
 
 /** Shows what the user may do: roles, groups and permissions, where each comes from, and whom to ask for more. */
 export function AccountScreen(): ReactNode {
@@ -147,6 +147,5 @@ function Helpers({ workspaceId }: { workspaceId: number }): ReactNode {
   if (held === 'MANAGE') return <span className={list['faint']}>{texts.everything}</span>;
   if (!managers) return null;
   if (managers.length === 0) return <span className={list['soft']}>{texts.nobody}</span>;
-  const shown = managers.slice(0, MAX_NAMES);
-  return <span className={list['soft']}>{texts.managers(shown, managers.length - shown.length)}</span>;
+  return <span className={list['soft']}>{someNames(managers)}</span>;
 }

@@ -4,7 +4,7 @@ import { getMyRoles, getWorkspaceUserPermission, listWorkspaceUsersAccess } from
 import type { Role, WorkspacePermissionName, WorkspaceUserPermissionRead } from 'managed-spark/types';
 import { api } from '../../api/client';
 import { sessionQuery } from '../records';
-import { isAdmin, managersOf } from './rights';
+import { adminRole, managersOf } from './rights';
 
 /** So many of those who may enter a workspace are searched for managers. */
 const MAX_USERS = 100;
@@ -49,7 +49,7 @@ export const heldQuery = (workspaceId: number) =>
     queryKey: [RIGHTS, 'held', workspaceId],
     queryFn: async ({ client }): Promise<WorkspacePermissionName | null> => {
       const roles = await client.fetchQuery(ownRolesQuery);
-      if (isAdmin(allRoles(roles))) return 'MANAGE';
+      if (adminRole(allRoles(roles)) !== null) return 'MANAGE';
       const own = await client.fetchQuery(ownPermissionQuery(workspaceId));
       return own?.effective_permission.name ?? null;
     },

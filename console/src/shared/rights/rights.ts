@@ -10,13 +10,14 @@ export type Reason = string | null;
 /** Permissions on a workspace; each includes those before it. */
 export const PERMISSIONS = ['VIEW', 'RUN', 'EDIT', 'MANAGE'] as const satisfies readonly WorkspacePermissionName[];
 
-/** Roles that may do everything in the workspaces of their tenant, without a permission. */
-const ADMINS: readonly Role[] = ['ADMIN', 'PLATFORM ADMIN'];
+/** Roles that may do everything in the workspaces of their tenant, without a permission; the strongest comes first. */
+const ADMINS: readonly Role[] = ['PLATFORM ADMIN', 'ADMIN'];
 /** So many people are named who could help. */
 const MAX_NAMES = 3;
 
-export function isAdmin(roles: readonly Role[]): boolean {
-  return roles.some((role) => ADMINS.includes(role));
+/** Returns the role by which a user may do everything in every workspace; null if there is none. */
+export function adminRole(roles: readonly Role[]): Role | null {
+  return ADMINS.find((role) => roles.includes(role)) ?? null;
 }
 
 /** True if a permission includes another one; no permission includes none. */
