@@ -78,7 +78,7 @@ COPY --from=spark /opt/scala-kernel /opt/scala-kernel
 # The jar that accelerates queries of clusters with turbo.
 COPY scripts/turbo /tmp/scripts/turbo
 COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs \
-  scripts/embedded/scala-compiler.mjs /tmp/scripts/embedded/
+  scripts/embedded/scala-compiler.mjs scripts/embedded/together.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
   && node /tmp/scripts/turbo/turbo.mjs 3.5.9 /opt/turbo.jar \
   && node /tmp/scripts/scala-kernel/scala-kernel.mjs /opt/spark /opt/java /opt/scala-kernel \

@@ -16,6 +16,7 @@ import { Rebuilds } from './embedded/rebuilds.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
+import { together } from './embedded/together.mjs';
 
 const SERVICE_RESTARTS = 5;
 
@@ -87,27 +88,6 @@ class Console {
     if (this.transient) process.stdout.write('\r\x1b[2K');
     this.transient = false;
   }
-}
-
-/**
- * Does two things at the same time. If one fails, it aborts the other, and throws its failure when both have ended.
- * @template A, B
- * @param {AbortSignal} signal
- * @param {(signal: AbortSignal) => Promise<A>} first
- * @param {(signal: AbortSignal) => Promise<B>} second
- * @returns {Promise<[A, B]>}
- */
-async function together(signal, first, second) {
-  const failing = new AbortController();
-  const both = AbortSignal.any([signal, failing.signal]);
-  const fail = (/** @type {unknown} */ error) => {
-    failing.abort(error);
-    throw error;
-  };
-  const results = /** @type {const} */ ([first(both).catch(fail), second(both).catch(fail)]);
-  await Promise.allSettled(results);
-  failing.signal.throwIfAborted();
-  return Promise.all(results);
 }
 
 /** @typedef {import('./embedded/runtime.mjs').Runtime} Runtime */

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { fetchJars } from '../embedded/maven-jars.mjs';
 import { withDeadline } from '../embedded/deadline.mjs';
 import { compileScala } from '../embedded/scala-compiler.mjs';
+import { together } from '../embedded/together.mjs';
 import { HADOOP_JARS } from './hadoop-jars.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
@@ -69,21 +70,17 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository, 
     if (left.startsWith(`${name}.`)) rmSync(join(folder, left), { recursive: true, force: true });
   }
   const draft = mkdtempSync(`${target}.`);
-  const failed = new AbortController();
-  const limit = withDeadline(DEADLINE_MS, failed.signal, signal);
-  const parts = [
-    fetchJars(jars, draft, { repository, signal: limit }),
-    compile({ sparkHome, javaHome, draft, signal: limit }),
-  ];
   try {
-    await Promise.all(parts);
+    await together(
+      withDeadline(DEADLINE_MS, signal),
+      (limit) => fetchJars(jars, draft, { repository, signal: limit }),
+      (limit) => compile({ sparkHome, javaHome, draft, signal: limit }),
+    );
     // Spark may run as another user than the one who prepares it.
     chmodSync(draft, 0o755);
     rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);
   } finally {
-    failed.abort();
-    await Promise.allSettled(parts);
     rmSync(draft, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
