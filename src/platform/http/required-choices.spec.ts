@@ -10,7 +10,7 @@ describe('gatherRequiredChoices', () => {
       paths: {
         '/a': {
           get: { parameters: [marked('a_id'), marked('a_name'), { name: 'limit', schema: { type: 'integer' } }] },
-          post: { parameters: [{ name: 'b', schema: { 'x-one-is-required': ['b', 'c'] } }] },
+          post: { parameters: [{ name: 'b', schema: {}, 'x-one-is-required': ['b', 'c'] }] },
           delete: {},
         },
       },

@@ -8,11 +8,7 @@ type Part = Record<string, unknown>;
 export function gatherRequiredChoices({ paths, components }: OpenAPIObject): void {
   for (const item of Object.values(paths)) {
     for (const operation of Object.values(item as Record<string, Part>)) {
-      const parameters = (operation['parameters'] ?? []) as Part[];
-      gather(
-        operation,
-        parameters.flatMap((parameter) => [parameter, parameter['schema'] as Part]),
-      );
+      gather(operation, (operation['parameters'] ?? []) as Part[]);
     }
   }
   for (const schema of Object.values(components?.schemas ?? {}) as Part[]) {
@@ -23,7 +19,7 @@ export function gatherRequiredChoices({ paths, components }: OpenAPIObject): voi
 function gather(whole: Part, parts: readonly Part[]): void {
   const choices: unknown[] = [];
   for (const part of parts) {
-    const choice = part?.[ONE_IS_REQUIRED];
+    const choice = part[ONE_IS_REQUIRED];
     if (choice === undefined) continue;
     delete part[ONE_IS_REQUIRED];
     if (!choices.some((other) => isDeepStrictEqual(other, choice))) choices.push(choice);
