@@ -115,7 +115,7 @@ export class TestServices {
       case 'clouds':
         return { TEST_EC2_URL: await this.#startEc2() };
       case 'build':
-        await ensureBuild({ onProgress: (text, transient) => transient || this.onProgress(text), signal: this.signal });
+        await ensureBuild(this.#options());
         return {};
     }
   }
@@ -123,9 +123,7 @@ export class TestServices {
   #findRuntime() {
     this.#runtime ??= import('./runtime.mjs').then(({ prepareRuntime }) =>
       prepareRuntime(this.#runtimeDir, {
-        onProgress: (text, transient) => transient || this.onProgress(text),
-        signal: this.signal,
-        env: this.env,
+        ...this.#options(),
         sparks: [NEWEST_SPARK],
       }),
     );
@@ -223,8 +221,11 @@ export class TestServices {
     return url;
   }
 
+  /** Options of every preparation: a log is not for the transient lines, such as the shares of a download. */
   #options() {
-    return { onProgress: this.onProgress, signal: this.signal, env: this.env };
+    /** @type {import('./install.mjs').OnProgress} */
+    const onProgress = (text, transient) => transient || this.onProgress(text);
+    return { onProgress, signal: this.signal, env: this.env };
   }
 
   /** @param {string} name @param {object} content @returns {string} path of the file */
