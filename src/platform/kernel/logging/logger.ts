@@ -22,10 +22,20 @@ export function loggerOptions(service: string, level: string): pino.LoggerOption
   };
 }
 
+let output: pino.DestinationStream | undefined;
+
+/**
+ * Returns the stream to standard output, which all loggers of the process share: each stream flushes ten times a second, whether
+ * or not there are lines.
+ */
+function standardOutput(): pino.DestinationStream {
+  // Lines are written asynchronously, within a tenth of a second, and in full when the process ends.
+  return (output ??= pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
+}
+
 /** Creates a logger of JSON lines with the correlation id of the request or job. */
 export function createLogger(service: string, level: string): Logger {
-  // Lines are written asynchronously, within a tenth of a second, and in full when the process ends.
-  return pino(loggerOptions(service, level), pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
+  return pino(loggerOptions(service, level), standardOutput());
 }
 
 /** Sends the messages of Nest to the same stream. */
