@@ -89,6 +89,24 @@ describe('the data in the console', () => {
 });
 
 describe('the SQL editor of the console', () => {
+  it('completes names of the catalog, of which a schema has 10,000 tables, and quotes those with markup', async () => {
+    await open(`sql?workspace=${workspaceId}`);
+    const option = (name: string) => page.getByRole('option', { name, exact: false }).first();
+    await write('select * from main.');
+    await page.keyboard.press('Control+Space');
+    await option('crm').click();
+    await page.keyboard.type('.t_0777');
+    await option('t_07777').click();
+    expect(await page.locator('.cm-content').innerText()).toBe('select * from main.crm.t_07777');
+    await write(`select  from crm.\`${MARKUP}\` as m`);
+    await page.keyboard.press('Home');
+    for (let count = 0; count < 'select '.length; count += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('m.');
+    await option(MARKUP).click();
+    expect(await page.locator('.cm-content').innerText()).toBe(`select m.\`${MARKUP}\` from crm.\`${MARKUP}\` as m`);
+    expect(await page.locator('img[src=x]').count()).toBe(0);
+  });
+
   it('starts a server, and runs statements whose rows have all their digits', async () => {
     await open(`sql?workspace=${workspaceId}`);
     await page.getByRole('button', { name: /^SQL server/ }).click();

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { MetastoreCatalogRead, WorkspaceRead } from 'managed-spark/types';
 import { type ReactNode, useCallback, useEffect } from 'react';
+import { defaultCatalogOf, metastoresQuery, type Place } from '../../shared/catalogs';
 import { ChoiceFilter } from '../../shared/choice-filter';
 import { CopyAs } from '../../shared/copy-as';
 import { dataTexts as t } from '../../shared/data-texts';
@@ -12,7 +13,7 @@ import list from '../../shared/list-screen.module.css';
 import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { workspacesQuery } from '../../shared/records';
-import { callOf, catalogsQuery, metastoresQuery, type Place, refresh } from './data-api';
+import { callOf, catalogsQuery, refresh } from './data-api';
 import styles from './data-screen.module.css';
 import { type DataSearch, readDataSearch } from './data-search';
 import { SchemaList } from './schema-list';
@@ -107,12 +108,6 @@ function Catalogs({ workspaces, metastores }: CatalogsProps): ReactNode {
       </div>
     </Page>
   );
-}
-
-/** Only a Unity metastore has several catalogs. */
-function defaultCatalogOf({ metastore_details: details }: MetastoreCatalogRead): string | undefined {
-  const { default_catalog: name } = details;
-  return typeof name === 'string' ? name : undefined;
 }
 
 interface ChosenProps {

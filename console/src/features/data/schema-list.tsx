@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
+import type { Place } from '../../shared/catalogs';
 import { dataTexts as t } from '../../shared/data-texts';
 import { Icon } from '../../shared/icons';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { SearchField } from '../../shared/search-field';
-import { type Place, schemasQuery } from './data-api';
+import { schemasQuery } from './data-api';
 import styles from './schema-list.module.css';
 
 const ROW_HEIGHT = 34;

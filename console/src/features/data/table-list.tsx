@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { BrowseTable } from 'managed-spark/types';
 import { type ReactNode, useMemo } from 'react';
+import type { Place } from '../../shared/catalogs';
 import { type Column, DataTable } from '../../shared/data-table';
 import { dataTexts as t } from '../../shared/data-texts';
 import { EmptyState } from '../../shared/empty-state';
@@ -12,7 +13,7 @@ import { SearchField } from '../../shared/search-field';
 import { number } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { useMore } from '../../shared/use-more';
-import { type Place, tablesQuery } from './data-api';
+import { tablesQuery } from './data-api';
 import { readDataSearch } from './data-search';
 
 interface TableListProps {

@@ -6,7 +6,9 @@ import { EditorView, keymap } from '@codemirror/view';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { editorBase } from '../../shared/editor/editor-base';
 import { sqlTexts } from '../../shared/sql-texts';
+import { sqlCompletions } from './catalog-completion';
 import { SPARK } from './spark-dialect';
+import { useSqlCatalog } from './sql-catalog';
 
 /** The screen's hold of the editor. */
 export interface EditorHandle {
@@ -21,6 +23,9 @@ export interface EditorHandle {
 
 interface SqlEditorProps {
   handle: RefObject<EditorHandle | null>;
+  workspaceId: number;
+  /** Id of the run of the SQL server, whose catalog has the names to complete. */
+  server: number | undefined;
   /** The text at first; later ones are the editor's own. */
   initial: string;
   onChange: (text: string) => void;
@@ -28,14 +33,15 @@ interface SqlEditorProps {
 }
 
 /** Edits SQL statements. */
-export function SqlEditor({ handle, initial, onChange, onRun }: SqlEditorProps): ReactNode {
+export function SqlEditor({ handle, workspaceId, server, initial, onChange, onRun }: SqlEditorProps): ReactNode {
+  const catalog = useSqlCatalog(workspaceId, server);
   const place = useRef<HTMLDivElement>(null);
   const first = useRef(initial);
   // The editor lives longer than one drawing, and calls what is the latest.
-  const calls = useRef({ onChange, onRun });
+  const calls = useRef({ onChange, onRun, catalog });
   useEffect(() => {
-    calls.current = { onChange, onRun };
-  }, [onChange, onRun]);
+    calls.current = { onChange, onRun, catalog };
+  }, [onChange, onRun, catalog]);
   useEffect(() => {
     if (!place.current) return undefined;
     const run = (view: EditorView, all: boolean) => {
@@ -56,7 +62,7 @@ export function SqlEditor({ handle, initial, onChange, onRun }: SqlEditorProps):
         ),
         editorBase(sqlTexts.editor),
         sql({ dialect: SPARK }),
-        autocompletion(),
+        autocompletion({ override: sqlCompletions(() => calls.current.catalog) }),
         closeBrackets(),
         keymap.of(closeBracketsKeymap),
         EditorView.lineWrapping,

@@ -167,6 +167,8 @@ function Workbench({ userId, workspaces }: WorkbenchProps): ReactNode {
             <SqlEditor
               key={workspace}
               handle={editor}
+              workspaceId={workspace}
+              server={server}
               initial={textAtFirst(storage, workspace, search.query)}
               onChange={(text) => storage.setDraft(workspace, text)}
               onRun={run}

@@ -1,4 +1,4 @@
-import { splitSql, statementAt } from './statements';
+import { splitSql, statementAt, tokensOf } from './statements';
 
 const textsOf = (text: string) => splitSql(text).map((part) => part.text);
 
@@ -37,5 +37,23 @@ describe('statementAt', () => {
       'select 2',
     ]);
     expect(statementAt([], 0)).toBeUndefined();
+  });
+});
+
+describe('tokensOf', () => {
+  it('finds words, quoted names, strings and comments', () => {
+    const text = "select größe1, `a``b`.c from r'\\' -- end\n/* x; */";
+    expect(tokensOf(text).map(({ kind, from, to }) => `${kind} ${text.slice(from, to)}`)).toEqual([
+      'word select',
+      'word größe1',
+      'other ,',
+      'quoted `a``b`',
+      'other .',
+      'word c',
+      'word from',
+      "string r'\\'",
+      'comment -- end\n',
+      'comment /* x; */',
+    ]);
   });
 });

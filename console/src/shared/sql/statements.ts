@@ -31,6 +31,42 @@ export function statementAt(parts: readonly SqlPart[], cursor: number): SqlPart 
   return parts.findLast(({ from }) => from <= cursor) ?? parts[0];
 }
 
+export interface SqlToken {
+  kind: 'word' | 'quoted' | 'string' | 'comment' | 'other';
+  from: number;
+  to: number;
+}
+
+/** Returns the words, strings, comments and single other characters of a text, without the space between them. */
+export function tokensOf(text: string): SqlToken[] {
+  const tokens: SqlToken[] = [];
+  for (let at = 0; at < text.length;) {
+    const kind = kindOf(text, at);
+    let to = kind === 'word' ? wordEnd(text, at) : tokenEnd(text, at);
+    // A doubled quote is a character of the name.
+    while (kind === 'quoted' && text[to] === '`') to = quotedEnd(text, to + 1, '`');
+    if (!isSpace(text, at)) tokens.push({ kind, from: at, to });
+    at = to;
+  }
+  return tokens;
+}
+
+function kindOf(text: string, at: number): SqlToken['kind'] {
+  const character = text[at] ?? '';
+  if (character === '`') return 'quoted';
+  if (character === "'" || character === '"' || isRaw(text, at)) return 'string';
+  if (isComment(text, at)) return 'comment';
+  return WORD_CHARACTER.test(character) ? 'word' : 'other';
+}
+
+const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
+const WORD = /[\p{L}\p{N}_]+/uy;
+
+function wordEnd(text: string, at: number): number {
+  WORD.lastIndex = at;
+  return WORD.test(text) ? WORD.lastIndex : at + 1;
+}
+
 /** Returns where the token ends that begins here. */
 function tokenEnd(text: string, at: number): number {
   const character = text[at] ?? '';
@@ -54,7 +90,7 @@ function isComment(text: string, at: number): boolean {
 /** In r'…' a backslash is a character. The r is no end of a longer name. */
 function isRaw(text: string, at: number): boolean {
   if (!/^[rR]['"]/.test(text.slice(at, at + 2))) return false;
-  return at === 0 || !/[\p{L}\p{N}_]/u.test(text[at - 1] ?? '');
+  return at === 0 || !WORD_CHARACTER.test(text[at - 1] ?? '');
 }
 
 function stringEnd(text: string, begin: number, quote: string): number {
