@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { LogStore } from '../../libs/object-storage/log-store';
 import { type Caller, People } from './harness/people';
-import { makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { wholeApi } from './harness/test-api';
 
 const LOG = 'reads the invoices\n\u001b[31mERROR\u001b[0m: no such table\nreads the orders\nerror: gives up\n';
@@ -86,5 +86,52 @@ describe('the log of a run', () => {
   it('is empty for a search if it was never written', async () => {
     const { body } = await caller.call('GET', `${path.replace('stdout', 'stderr')}/search?text=x`);
     expect(body).toEqual({ matches: [], next_offset: null, size_bytes: 0 });
+  });
+});
+
+// Real: the whole API, PostgreSQL and the log store of a folder.
+describe('the logs of nodes and notebooks', () => {
+  const api = wholeApi();
+  const people = new People(api);
+  const size = Buffer.byteLength(LOG);
+  const paths = new Map<string, string>();
+  let caller: Caller;
+
+  beforeAll(async () => {
+    const { manager } = api.database;
+    await api.database.query(`ALTER TABLE runs ALTER COLUMN run_id RESTART WITH ${randomInt(1e6, 1e9)}`);
+    await api.database.query(`ALTER TABLE cluster_nodes ALTER COLUMN node_id RESTART WITH ${randomInt(1e6, 1e9)}`);
+    const tenancy = await makeTenancy(manager, 'outputs');
+    const { tenantId: tenant_id, clusterId: cluster_id, workspaceId: workspace_id, jobConfId: job_conf_id } = tenancy;
+    caller = await people.as(tenancy.userId, tenant_id);
+    const nodeId = await makeNode(manager, tenancy, 0);
+    const [state] = await api.database.query<{ node_state_id: number }[]>(
+      `SELECT node_state_id FROM node_states WHERE node_id = ${nodeId}`,
+    );
+    const ofRun = { tenant_id, cluster_id, workspace_id, job_conf_id, kind: 'notebook', status: 'SUBMITTED' };
+    const { run_id } = await insertPlain(manager, 'runs', { ...ofRun, workflow_job_instance_id: 1 });
+    const store = api.app.get(LogStore, { strict: false });
+    await store.write({ kind: 'node', id: nodeId, stream: 'stdout' }, 0, Buffer.from(LOG));
+    await store.write({ kind: 'run', id: Number(run_id), stream: 'stdout' }, 0, Buffer.from(LOG));
+    paths.set('node', `/cluster/log/stdout?cluster_id=${cluster_id}&node_status_id=${state?.node_state_id}`);
+    paths.set('notebook', `/workspace/${workspace_id}/notebook/${Number(run_id)}/log/stdout?`);
+  });
+
+  const get = async (of: string, range: string, query = '') => {
+    const response = await fetch(api.urlOf(`${paths.get(of)}${query}`), {
+      headers: { authorization: `Bearer ${caller.token}`, range },
+    });
+    const { status, headers } = response;
+    const [part, next] = ['content-range', 'x-log-offset'].map((name) => headers.get(name));
+    return { status, part, next, text: await response.text() };
+  };
+
+  it.each(['node', 'notebook'])('are sent in the part that a header Range or the query names, for a %s', async (of) => {
+    expect(await get(of, 'bytes=0-4')).toEqual({ status: 206, part: `bytes 0-4/${size}`, next: '5', text: 'reads' });
+    expect(await get(of, 'bytes=-9')).toMatchObject({ status: 206, text: 'gives up\n' });
+    expect(await get(of, `bytes=${size}-`)).toMatchObject({ status: 416, part: `bytes */${size}` });
+    const window = await get(of, 'bytes=0-4', '&offset=6&file_size_bytes=3');
+    expect(window).toEqual({ status: 200, part: null, next: '9', text: 'the' });
+    expect(await get(of, '', `&offset=${size + 10}`)).toMatchObject({ status: 200, next: String(size), text: '' });
   });
 });

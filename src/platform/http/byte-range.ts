@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../kernel/errors/domain-error';
 import type { ByteRange } from '../kernel/files/content';
 
@@ -25,3 +26,14 @@ export function byteRange(header: string | undefined, size: number): ByteRange |
     },
   );
 }
+
+/** Finds the part that the headers of a request name, once the size is known. */
+export function rangeOf({ range, 'if-range': ifRange }: IncomingHttpHeaders): (size: number) => ByteRange | null {
+  // No answer names a version, so a client that sends If-Range has another one.
+  return (size) => (ifRange === undefined ? byteRange(range, size) : null);
+}
+
+/** Describes the header Range of an operation that sends a log. */
+export const LOG_RANGE = {
+  Range: 'One part of the log, such as `bytes=0-1023` or `bytes=-1024`; it applies if the query names no part',
+};

@@ -1,4 +1,5 @@
-import { Body, Controller, Query, Res } from '@nestjs/common';
+import { Body, Controller, Headers, Query, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Response } from 'express';
 import type { OutputStream } from '../../../../../libs/contracts/agent-protocol';
 import { LOG_STREAMS } from '../../../../../libs/object-storage/log-store';
@@ -7,6 +8,7 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { CurrentScope } from '../../../../platform/http/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../../../platform/kernel/auth/roles';
 import { Message } from '../../../../platform/kernel/dto/response-fields';
+import { LOG_RANGE, rangeOf } from '../../../../platform/http/byte-range';
 import { sendLog } from '../../../../platform/http/file-response';
 import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
@@ -262,18 +264,21 @@ export class ClustersController {
     id: 'getClusterNodeLog',
     summary: 'Get a log of a node',
     description:
-      'Sends the output of the agent, of Spark daemons and of the bootstrap script of a node as text, `stdout` or `stderr`. Without a limit, the whole log is sent. A node that has written nothing has an empty log and not a 404.',
+      'Sends the output of the agent, of Spark daemons and of the bootstrap script of a node as text, `stdout` or `stderr`. Without a part, the whole log is sent. A node that has written nothing has an empty log and not a 404. The header `x-log-offset` says where a later request continues. A header `Range: bytes=` with one part is answered with 206 and that part, and with 416 if the log ends before it.',
     tag,
     access: read,
     response: Responses.text,
+    headers: LOG_RANGE,
   })
   async log(
     @CurrentScope() scope: TenantScope,
     @WordParam('log_type', LOG_STREAMS.node, 'Which output is sent') logType: string,
     @Query() query: NodeLogQuery,
+    @Headers() headers: IncomingHttpHeaders,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.histories.nodeLog(scope, query, logType as OutputStream));
+    const part = { stream: logType as OutputStream, range: rangeOf(headers) };
+    await sendLog(response, await this.histories.nodeLog(scope, query, part));
   }
 
   @Operation({

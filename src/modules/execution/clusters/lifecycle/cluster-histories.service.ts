@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OutputStream } from '../../../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
-import type { LogSlice } from '../../../../platform/kernel/files/content';
+import type { ByteRange, LogSlice } from '../../../../platform/kernel/files/content';
 import { openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';
 import type { RecordSelector } from '../../../../platform/kernel/dto/selector';
@@ -71,11 +71,15 @@ export class ClusterHistoriesService {
   }
 
   /** Opens the log of the node that a state belongs to, with the output of its daemons, bootstrap script and agent. */
-  async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: OutputStream): Promise<LogSlice> {
+  async nodeLog(
+    scope: TenantScope,
+    query: NodeLogQuery,
+    { stream, range }: { stream: OutputStream; range: (size: number) => ByteRange | null },
+  ): Promise<LogSlice> {
     const cluster = await this.clusters.identify(scope, query.selector());
     const node = await this.nodeOfState(cluster, query.node_status_id);
-    const part = { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes };
-    return this.logs.open({ kind: 'node', id: node.node_id, stream }, part);
+    const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
+    return this.logs.open({ kind: 'node', id: node.node_id, stream }, { lastLines, firstBytes, offset, range });
   }
 
   /**

@@ -1,9 +1,11 @@
 import { nameEnum } from '../../../../platform/kernel/dto/named-enums';
-import { Body, Controller, Query, Res } from '@nestjs/common';
+import { Body, Controller, Headers, Query, Res } from '@nestjs/common';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Response } from 'express';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
+import { LOG_RANGE, rangeOf } from '../../../../platform/http/byte-range';
 import { sendContent, sendLog } from '../../../../platform/http/file-response';
 import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
@@ -115,20 +117,22 @@ export class NotebookInstancesController {
     id: 'getNotebookLog',
     summary: 'Get a log of a notebook instance, while it runs or afterwards',
     description:
-      'Sends `stdout` or `stderr` of the instance as text. The log of an instance that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. Logs are kept for `LOG_RETENTION_DAYS` days after the end of the instance.',
+      'Sends `stdout` or `stderr` of the instance as text. The log of an instance that has written nothing is empty and not a 404. The header `x-log-offset` says where a later request continues. A header `Range: bytes=` with one part is answered with 206 and that part, and with 416 if the log ends before it. Logs are kept for `LOG_RETENTION_DAYS` days after the end of the instance.',
     tag,
     access: view,
     response: Responses.text,
+    headers: LOG_RANGE,
   })
   async log(
     @InWorkspace() scope: WorkspaceScope,
     @IdParam('notebook_id') notebookId: number,
     @WordParam('log_type', OUTPUTS, 'Which output is sent') logType: string,
     @Query() query: JobLogQuery,
+    @Headers() headers: IncomingHttpHeaders,
     @Res() response: Response,
   ): Promise<void> {
-    const stream = logType as (typeof OUTPUTS)[number];
-    await sendLog(response, await this.runs.log({ ...scope, kind: NOTEBOOK }, notebookId, { ...query, stream }));
+    const part = { ...query, stream: logType as (typeof OUTPUTS)[number], range: rangeOf(headers) };
+    await sendLog(response, await this.runs.log({ ...scope, kind: NOTEBOOK }, notebookId, part));
   }
 
   @Operation({

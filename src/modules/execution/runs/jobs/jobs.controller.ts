@@ -7,7 +7,7 @@ import { LOG_STREAMS } from '../../../../../libs/object-storage/log-store';
 import { Allow } from '../../../../platform/kernel/auth/access';
 import type { WorkspaceScope } from '../../../../platform/kernel/auth/principal';
 import { InWorkspace } from '../../../../platform/http/auth/request-principal';
-import { byteRange } from '../../../../platform/http/byte-range';
+import { LOG_RANGE, rangeOf } from '../../../../platform/http/byte-range';
 import { sendLog } from '../../../../platform/http/file-response';
 import { Responses, Operation } from '../../../../platform/http/operation';
 import { type Page, PageQuery } from '../../../../platform/kernel/dto/page';
@@ -167,21 +167,17 @@ export class JobsController {
     tag,
     access: view,
     response: Responses.text,
-    headers: {
-      Range: 'One part of the log, such as `bytes=0-1023` or `bytes=-1024`; it applies if the query names no part',
-    },
+    headers: LOG_RANGE,
   })
   async log(
     @InWorkspace() scope: WorkspaceScope,
     @IdParam('job_id') jobId: number,
     @WordParam('log_type', LOG_STREAMS.run, 'Which output is sent; events is the event log of Spark') logType: string,
     @Query() query: JobLogQuery,
-    @Headers() { range: header, 'if-range': ifRange }: IncomingHttpHeaders,
+    @Headers() headers: IncomingHttpHeaders,
     @Res() response: Response,
   ): Promise<void> {
-    // No answer names a version, so a client that sends If-Range has another one.
-    const range = (size: number) => (ifRange === undefined ? byteRange(header, size) : null);
-    const part = { ...query, stream: logType as LogStream, range };
+    const part = { ...query, stream: logType as LogStream, range: rangeOf(headers) };
     await sendLog(response, await this.runs.log({ ...scope, kind: JOB }, jobId, part));
   }
 

@@ -174,10 +174,7 @@ export class RunsService {
     const run = await this.get(scope, runId);
     const log = { kind: 'run' as const, id: run.run_id, stream };
     const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
-    if (!query.follow) {
-      const isWhole = lastLines === undefined && firstBytes === undefined && offset === undefined;
-      return this.logs.open(log, { lastLines, firstBytes, offset, ...(isWhole && range ? { range } : {}) });
-    }
+    if (!query.follow) return this.logs.open(log, { lastLines, firstBytes, offset, range });
     if (firstBytes !== undefined) {
       throw invalid(
         `${scope.kind.run.code}.LOG_PART`,

@@ -14,7 +14,7 @@ export interface LogPart {
   lastLines?: number;
   firstBytes?: number;
   offset?: number;
-  /** Finds the part that a header Range names, once the size is known. */
+  /** Finds the part that a header Range names, once the size is known. It counts if nothing else names a part. */
   range?: (size: number) => ByteRange | null;
 }
 
@@ -67,7 +67,8 @@ export class LogsService {
 
   async open(log: LogName, part: LogPart): Promise<LogSlice> {
     const { size, offsetOfLastLines, read } = await ofStore(this.store.open(log));
-    const range = part.range?.(size) ?? null;
+    const isWhole = part.lastLines === undefined && part.firstBytes === undefined && part.offset === undefined;
+    const range = (isWhole && part.range?.(size)) || null;
     const start = range?.start ?? (await startOf(part, size, offsetOfLastLines));
     const sizeBytes = Math.min(range ? range.end - range.start : (part.firstBytes ?? Infinity), size - start);
     const name = `${log.kind}-${log.id}.${log.stream}.log`;

@@ -25,6 +25,12 @@ export class NodeLogQuery extends RecordSelectorQuery('cluster') {
   @Param.int32({ min: 1, max: 1000, description: 'Returns only the last lines, up to this number' })
   last_n_lines?: number;
   @Param.int64({ min: 1, description: 'Returns only the first bytes, up to this number' }) file_size_bytes?: number;
+  @Param.int64({
+    min: 0,
+    description:
+      'Only the log from this byte on; to continue, send the value of the x-log-offset header of the last response',
+  })
+  offset?: number;
 }
 
 const STEP = 'The workflow step in which the state was entered; null before the first step, or without a workflow';
