@@ -141,6 +141,24 @@ describe('the console', () => {
     await expectAccessible(page);
   });
 
+  it('shows what a node writes, also after the page was loaded again', async () => {
+    const { cluster_id, nodes } = await admin.get('/cluster', { cluster_name: 'nightly' });
+    const query = { cluster_id, node_status_id: nodes[0].node_status_id };
+    const [line = ''] = (await admin.text('/cluster/log/stdout', query)).split('\n');
+    expect(line).not.toBe('');
+    await page.getByRole('tab', { name: 'Nodes' }).click();
+    await page.getByRole('link', { name: 'Log: Node 0' }).click();
+    await page.getByRole('button', { name: 'Node: Node 0 · Running' }).waitFor();
+    await page.getByText('stdout', { exact: true }).click();
+    await page.getByRole('log').getByText(line, { exact: true }).first().waitFor();
+    const box = await page.getByRole('region', { name: /^Log of Node 0/ }).boundingBox();
+    // It fills the screen of 800 pixels, but for the margin of the page.
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeGreaterThan(760);
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByRole('log').getByText(line, { exact: true }).first().waitFor();
+  });
+
   it('ends the session for good', async () => {
     const [cookie] = (await page.context().cookies()).filter(({ name }) => name === 'session');
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });

@@ -22,6 +22,16 @@ export const clusterTexts = {
     notYet: 'Shown once type, environment and machine are chosen.',
     free: 'A node counts while it runs. What the provider charges for disks and traffic is not included.',
   },
+  log: {
+    title: (node: string, stream: string) => `Log of ${node}: ${stream}`,
+    node: 'Node',
+    life: (number: number, state: string) => `Node ${number} · ${state}`,
+    past: (number: number, state: string, since: string) => `Node ${number} · ${state} · ${since}`,
+    stream: 'Output',
+    streams: { stderr: 'stderr', stdout: 'stdout' },
+    none: 'No node yet',
+    noneHint: 'The agent, the bootstrap script and the daemons of Spark write here once the cluster has a node.',
+  },
   load: {
     period: 'Period',
     hour: 'Last hour',

@@ -99,7 +99,7 @@ export const texts = {
     filteredHint: 'Remove a filter, or search for another name.',
   },
   cluster: {
-    tabs: { nodes: 'Nodes', load: 'Load', history: 'History', configuration: 'Configuration' },
+    tabs: { nodes: 'Nodes', log: 'Log', load: 'Load', history: 'History', configuration: 'Configuration' },
     now: 'Present state',
     noReason: 'No reason was given.',
     atStep: (step: string) => `step ${step}`,

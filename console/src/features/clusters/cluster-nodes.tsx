@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ClusterNodeStateEvent, ClusterRead } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { EmptyState } from '../../shared/empty-state';
@@ -29,6 +30,7 @@ export function ClusterNodes({ cluster, now }: { cluster: ClusterRead; now: numb
                 <th>{t.address}</th>
                 <th className={table['number']}>{t.age}</th>
                 <th className={table['number']}>{t.warm}</th>
+                <th>{texts.cluster.tabs.log}</th>
               </tr>
             </thead>
             <tbody>
@@ -41,6 +43,16 @@ export function ClusterNodes({ cluster, now }: { cluster: ClusterRead; now: numb
                   <td className="mono">{node.node_ip ?? texts.time.never}</td>
                   <td className={table['number']}>{durationText(now - (dateOf(node.from_date)?.getTime() ?? now))}</td>
                   <td className={table['number']}>{node.warm_drivers ?? texts.time.never}</td>
+                  <td>
+                    <Link
+                      to="/clusters/$clusterId"
+                      params={{ clusterId }}
+                      search={{ tab: 'log', node: node.node_status_id }}
+                      aria-label={`${texts.cluster.tabs.log}: ${t.node} ${node.node_number}`}
+                    >
+                      {texts.cluster.tabs.log}
+                    </Link>
+                  </td>
                 </tr>
               ))}
             </tbody>

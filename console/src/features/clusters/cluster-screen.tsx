@@ -9,6 +9,7 @@ import { Page } from '../../shared/page';
 import { ProblemPanel } from '../../shared/problem-panel';
 import { StateBadge } from '../../shared/state-badge';
 import { StateHistory } from '../../shared/state-history';
+import tabs from '../../shared/tabs.module.css';
 import { texts } from '../../shared/texts';
 import { RelativeTime, useNow } from '../../shared/time';
 import { ClusterActions } from './cluster-actions';
@@ -19,8 +20,9 @@ import { CLUSTER_TABS } from './clusters-search';
 
 const MS_PER_MINUTE = 60_000;
 
-/** Charts are loaded when somebody looks at them. */
+/** Charts and logs are loaded when somebody looks at them. */
 const ClusterLoad = lazy(async () => ({ default: (await import('./cluster-load')).ClusterLoad }));
+const ClusterLog = lazy(async () => ({ default: (await import('./cluster-log')).ClusterLog }));
 
 export function ClusterScreen(): ReactNode {
   const { clusterId } = useParams({ from: '/clusters/$clusterId' });
@@ -60,7 +62,9 @@ function Cluster({ cluster }: { cluster: ClusterRead }): ReactNode {
         onChange={(value) =>
           void navigate({ search: { tab: CLUSTER_TABS.find((one) => one === value) ?? 'nodes' }, replace: true })
         }
-        classNames={{ panel: styles['panel'] }}
+        // A log fills the rest of the screen, and scrolls within it.
+        className={tab === 'log' ? tabs['tabs'] : undefined}
+        classNames={{ panel: tab === 'log' ? tabs['panel'] : styles['panel'] }}
         keepMounted={false}
       >
         <Tabs.List>
@@ -72,6 +76,11 @@ function Cluster({ cluster }: { cluster: ClusterRead }): ReactNode {
         </Tabs.List>
         <Tabs.Panel value="nodes">
           <ClusterNodes cluster={cluster} now={now} />
+        </Tabs.Panel>
+        <Tabs.Panel value="log">
+          <Suspense fallback={null}>
+            <ClusterLog clusterId={clusterId} status={status} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="load">
           <Suspense fallback={null}>

@@ -5,6 +5,7 @@ import {
   enableCluster,
   getCluster,
   getClusterMetrics,
+  getClusterNodeLog,
   listClusterErrors,
   listClusterNodeStates,
   listClusters,
@@ -13,10 +14,12 @@ import {
   startCluster,
   stopCluster,
 } from 'managed-spark/operations';
-import { api } from '../../api/client';
+import { api, apiUrl } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
 import type { LiveEvent } from '../../shared/live/live-stream';
-import { type ClustersSearch, isChanging } from './clusters-search';
+import { polledLog, readingLog } from '../../shared/log/log-requests';
+import type { LogSource } from '../../shared/log/log-window';
+import { type ClustersSearch, isChanging, type NodeStream } from './clusters-search';
 
 const PAGE_SIZE = 100;
 const HISTORY_SIZE = 200;
@@ -116,3 +119,16 @@ export const loadQuery = (clusterId: number, period: LoadPeriod) =>
     placeholderData: (before) => before,
     refetchInterval: LOAD_POLL_MS,
   });
+
+/** The output of the node that had a state, read by bytes. */
+export function nodeLogSource(clusterId: number, nodeStatusId: number, stream: NodeStream): LogSource {
+  const of = { cluster_id: clusterId, node_status_id: nodeStatusId };
+  const log = readingLog((part, signal) =>
+    api.send(getClusterNodeLog, { path: { log_type: stream }, query: { ...of, ...part }, signal }),
+  );
+  return { ...log, follow: (offset, signal) => polledLog(log.read, offset, signal) };
+}
+
+export function nodeLogUrl(clusterId: number, nodeStatusId: number, stream: NodeStream): string {
+  return apiUrl(`/cluster/log/${stream}`, { cluster_id: clusterId, node_status_id: nodeStatusId });
+}

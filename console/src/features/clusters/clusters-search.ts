@@ -1,3 +1,5 @@
+import { choiceParam, idParam, withoutAbsent } from '../../shared/search-params';
+
 /** States that a cluster can be filtered by; a destroyed one is shown only when somebody filters for it. */
 export const CLUSTER_STATUSES = [
   'INITIATING',
@@ -32,14 +34,23 @@ export function readClustersSearch({ status, q }: Record<string, unknown>): Clus
   };
 }
 
-export const CLUSTER_TABS = ['nodes', 'load', 'history', 'configuration'] as const;
+export const CLUSTER_TABS = ['nodes', 'log', 'load', 'history', 'configuration'] as const;
 export type ClusterTab = (typeof CLUSTER_TABS)[number];
 
+export const NODE_STREAMS = ['stderr', 'stdout'] as const;
+export type NodeStream = (typeof NODE_STREAMS)[number];
+
+/** The address has the id of a state of the node whose log is shown. */
 export interface ClusterSearch {
   tab?: ClusterTab;
+  node?: number;
+  stream?: NodeStream;
 }
 
-export function readClusterSearch({ tab }: Record<string, unknown>): ClusterSearch {
-  const shown = CLUSTER_TABS.find((one) => one === tab);
-  return shown ? { tab: shown } : {};
+export function readClusterSearch({ tab, node, stream }: Record<string, unknown>): ClusterSearch {
+  return withoutAbsent({
+    tab: choiceParam(CLUSTER_TABS, tab),
+    node: idParam(node),
+    stream: choiceParam(NODE_STREAMS, stream),
+  });
 }

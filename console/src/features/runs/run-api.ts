@@ -12,6 +12,7 @@ import type { JobRead, JobStatus } from 'managed-spark/types';
 import { api } from '../../api/client';
 import { pollMs } from '../../shared/live/live-queries';
 import { orNone } from '../../shared/records';
+import { readingLog } from '../../shared/log/log-requests';
 import type { LogSource } from '../../shared/log/log-window';
 import { isActive } from './runs-search';
 
@@ -89,16 +90,7 @@ export function logSource(key: RunKey, stream: LogStream): LogSource {
     signal: AbortSignal,
   ) => api.send(getJobLog, { path, query, signal });
   return {
-    async size(signal) {
-      const response = await send({ last_n_lines: 1 }, signal);
-      await response.body?.cancel();
-      return Number(response.headers.get('x-log-offset') ?? 0);
-    },
-    async read(offset, length, signal) {
-      if (length <= 0) return new Uint8Array();
-      const response = await send({ offset, file_size_bytes: length }, signal);
-      return new Uint8Array(await response.arrayBuffer());
-    },
+    ...readingLog(send),
     async find({ text, from, direction, signal, onProgress }) {
       for (let at = from; ;) {
         const query = { text, direction, offset: at, limit: 1 };
