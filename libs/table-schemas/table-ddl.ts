@@ -1,12 +1,12 @@
 import type { Table } from '../metastore-clients/metastore-client';
+import { hasPassword, namesSecret } from '../redaction/redaction';
 import { locationOf } from './columns-of';
 import { commentSql, typeSql } from './data-type';
 import { assertExpression, assertOneStatement, literal, quotedName } from './sql-text';
 import { KNOWN_TRANSFORMS, type PartitionTransform, type TableColumn, type TableColumns } from './table-columns';
 import { TableSchemaError } from './table-schema-error';
 
-/** Options and properties whose values are hidden, as in Spark (`spark.redaction.regex`): not every reader may use them. */
-const SECRET = /secret|password|passwd|token|access[._-]?key|credential|sas[._-]/i;
+/** Stands for the values of options and properties that not every reader may use, as in Spark (`spark.redaction.regex`). */
 const REDACTED = '*********(redacted)';
 
 const KNOWN = new Set<string>(KNOWN_TRANSFORMS);
@@ -128,7 +128,7 @@ function locationSql(table: Table, { kind }: TableColumns): string {
 
 /** Returns the properties with hidden values where they look like secrets. */
 export function withoutSecrets(properties: Readonly<Record<string, string>>): Record<string, string> {
-  const isSecret = (name: string, value: string) => SECRET.test(name) || /:\/\/[^/\s]*:[^/\s]*@/.test(value);
+  const isSecret = (name: string, value: string) => namesSecret(name) || hasPassword(value);
   return Object.fromEntries(
     Object.entries(properties).map(([name, value]) => [name, isSecret(name, value) ? REDACTED : value]),
   );

@@ -1,11 +1,9 @@
+import { namesSecret } from '../../../../../libs/redaction/redaction';
 import { unknownField } from '../../../../platform/kernel/dto/problems';
 import { internalKey, keysFromWire, keysToWire, toWire } from '../../../../platform/kernel/product/product-name';
 import { validated } from '../../../../platform/http/validation';
 import { JobConfExport, type JobSettings } from './dto/job-conf.dto';
 import type { RunConfiguration } from './entities/run-configuration.entity';
-
-/** Keys whose values look secret: those that Spark redacts in its logs, and some more. */
-const SECRET_KEY = /secret|password|passphrase|token|credential|access[._-]?key|account[._-]?key/i;
 
 /** `-Dkey=value` of Java options. */
 const JAVA_PROPERTY = /(-D[^\s=]+=)(?:"[^"]*"|'[^']*'|\S*)/g;
@@ -41,18 +39,16 @@ export function withoutSecrets(settings: Required<JobSettings>): Required<JobSet
 
 function redactConf(entry: string): string {
   const [key = ''] = entry.split('=', 1);
-  return SECRET_KEY.test(key) ? `${key}=` : entry;
+  return namesSecret(key) ? `${key}=` : entry;
 }
 
 function redactProperty(option: string, key: string): string {
-  return SECRET_KEY.test(key) ? key : option;
+  return namesSecret(key) ? key : option;
 }
 
 /** Recursion is safe: the parser of requests has limited the depth. */
 function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, SECRET_KEY.test(key) ? '' : redact(item)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, namesSecret(key) ? '' : redact(item)]));
 }
