@@ -5,8 +5,10 @@ import { EnvironmentsApiModule } from '../../src/modules/infrastructure/environm
 import { IamApiModule } from '../../src/modules/foundation/iam/iam.api.module';
 import { IamModule } from '../../src/modules/foundation/iam/iam.module';
 import { setAuditActor } from '../../src/platform/http/audit/audited-request';
+import { noteChange } from '../../src/platform/kernel/audit/record-changes';
 import { Allow } from '../../src/platform/kernel/auth/access';
 import type { Role } from '../../src/platform/kernel/auth/roles';
+import { currentContext } from '../../src/platform/kernel/context/request-context';
 import { conflict, unauthenticated } from '../../src/platform/kernel/errors/domain-error';
 import { Responses, Operation } from '../../src/platform/http/operation';
 import type { OperationOptions } from '../../src/platform/http/operation-options';
@@ -56,6 +58,18 @@ class ProbeController {
   async two(): Promise<{ probe_id: number }> {
     await this.transactions.run(() => Promise.resolve({ probe_id: 4 }));
     return this.transactions.run(() => Promise.resolve({ probe_id: 5 }));
+  }
+
+  @Probe('probeDeadlock')
+  async deadlock(): Promise<unknown> {
+    let attempt = 0;
+    return this.transactions.run(async (tx) => {
+      attempt += 1;
+      const probe = { label: 'probe', id: attempt, tenantId: currentContext()?.audit?.tenantId ?? null, hidden: [] };
+      noteChange(tx, { ...probe, before: {}, after: { attempt } });
+      if (attempt === 1) await tx.query(`DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$`);
+      return null;
+    });
   }
 
   @Probe('probeHalf')
@@ -185,6 +199,7 @@ describe('the audit log', () => {
           status: 200,
           error_code: null,
           correlation_id: expect.any(String),
+          changes: null,
         },
       ]);
     });
@@ -261,6 +276,123 @@ describe('the audit log', () => {
       expect(deleted.events).toMatchObject([
         { operation: 'deleteVolumeConf', status: 201, subject: { volume_conf_name: 'short-lived' } },
       ]);
+    });
+  });
+
+  describe('of a change', () => {
+    /** The changes of an event as a caller sees them. */
+    const seen = async (event: Event | undefined, token = admin, path = '/admin/audit/events') => {
+      const found = await api.call('GET', `${path}?correlation_id=${String(event?.['correlation_id'])}`, { token });
+      return found.body.data[0]?.changes;
+    };
+    const change = async (path: string, body: unknown) => {
+      const { answer, events } = await audited('PUT', path, { token: admin, body });
+      expect([answer.body, events]).toEqual([expect.anything(), [expect.objectContaining({ outcome: 'done' })]]);
+      return events[0];
+    };
+    let volumeId: number;
+    let volumePath: string;
+
+    beforeAll(async () => {
+      const { body } = await api.call('POST', '/machine/volume', { token: admin, body: volume('changing') });
+      volumeId = Number(body.volume_conf_id);
+      volumePath = `/machine/volume?volume_conf_id=${volumeId}`;
+    });
+
+    it('says which fields changed, from what to what', async () => {
+      await change(volumePath, { description: 'first', size: 100 });
+      const event = await change(volumePath, { name: 'changed', description: 'second', size: 100 });
+      expect(await seen(event)).toEqual([
+        {
+          record: `volume configuration ${volumeId}`,
+          fields: [
+            { field: 'name', before: 'changing', after: 'changed' },
+            { field: 'description', before: 'first', after: 'second' },
+          ],
+          omitted: 0,
+        },
+      ]);
+      expect(await seen(await change(volumePath, { description: null }))).toMatchObject([
+        { fields: [{ field: 'description', before: 'second', after: null }] },
+      ]);
+    });
+
+    it('says nothing if no value changed, for a refusal, and for creations and deletions', async () => {
+      expect(await seen(await change(volumePath, { name: 'changed' }))).toEqual([]);
+      const refused = await audited('PUT', volumePath, { token: admin, body: { name: 'told' } });
+      expect(refused.events).toMatchObject([{ outcome: 'refused', changes: null }]);
+      const created = await audited('POST', '/machine/volume', { token: admin, body: volume('brief') });
+      const deleted = await audited('DELETE', '/machine/volume?volume_conf_name=brief', { token: admin });
+      expect([...created.events, ...deleted.events]).toMatchObject([{ changes: null }, { changes: null }]);
+    });
+
+    it('is that of the transaction that commits, once under an Idempotency-Key', async () => {
+      const request = { token: admin, headers: { 'idempotency-key': 'audit-change' } };
+      const { events } = await audited('POST', '/probe/probeDeadlock', request);
+      expect(await seen(events[0])).toEqual([
+        { record: 'probe 2', fields: [{ field: 'attempt', before: null, after: '2' }], omitted: 0 },
+      ]);
+      expect((await audited('POST', '/probe/probeDeadlock', request)).events).toEqual([]);
+    });
+
+    it('hides secrets, and says that they changed', async () => {
+      const sealed = (text: string) => ({
+        base64_encoded_credentials: {
+          encoded: Buffer.from(JSON.stringify({ USERNAME: 'root@pam', PASSWORD: text })).toString('base64'),
+        },
+      });
+      const create = { name: 'rotated', credential_type_id: 3, ...sealed('before-the-rotation') };
+      const created = await audited('POST', '/credential_config', { token: admin, body: create });
+      expect(created.events).toMatchObject([{ outcome: 'done', changes: null }]);
+      const id = Number(created.answer.body.credentials_conf_id);
+      const event = await change(`/credential_config?credentials_conf_id=${id}`, {
+        name: 'turned',
+        ...sealed('after-the-rotation'),
+      });
+      expect(await seen(event)).toMatchObject([
+        {
+          fields: [
+            { field: 'name', before: 'rotated', after: 'turned' },
+            { field: 'secret', before: '[secret]', after: '[secret]' },
+          ],
+        },
+      ]);
+      await new People(api).withPassword('forgetful', []);
+      const [{ user_id: userId } = { user_id: 0 }] = await query<{ user_id: number }>(
+        `SELECT user_id FROM users WHERE username = 'forgetful'`,
+      );
+      const reset = await change(`/platform/shared/admin/user/${userId}/password`, {
+        new_password: 'A-new-passphrase-7',
+      });
+      expect(await seen(reset, admin, '/platform/admin/audit/events')).toEqual([
+        {
+          record: `user ${userId}`,
+          fields: [{ field: 'password', before: '[secret]', after: '[secret]' }],
+          omitted: 0,
+        },
+      ]);
+      const everything = JSON.stringify(await query('SELECT * FROM audit_events'));
+      expect(everything).not.toMatch(/before-the-rotation|after-the-rotation|A-new-passphrase-7|argon2/);
+    });
+
+    it('is shown to the tenant of the record and to the platform', async () => {
+      const [owned, shared] = ['owned-by-tenant', 'owned-by-platform'];
+      for (const name of [owned, shared]) await new People(api).withPassword(name, [['USER', tenantId]]);
+      await query(`UPDATE users SET owner_tenant_id = $1, password_known_to_tenant = true WHERE username = $2`, [
+        tenantId,
+        owned,
+      ]);
+      const ids = await query<{ user_id: number }>(
+        'SELECT user_id FROM users WHERE username = ANY($1) ORDER BY username DESC',
+        [[owned, shared]],
+      );
+      const events = [];
+      for (const { user_id: id } of ids)
+        events.push(await change(`/platform/shared/admin/user/${id}`, { display_name: 'New' }));
+      const fields = [{ field: 'display_name', after: 'New' }];
+      expect(await seen(events[0])).toMatchObject([{ fields }]);
+      expect(await seen(events[1])).toEqual([]);
+      expect(await seen(events[1], admin, '/platform/admin/audit/events')).toMatchObject([{ fields }]);
     });
   });
 

@@ -58,6 +58,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: WorkspaceFile,
+      internal: ['parent_path', 'blob_key'],
     });
   }
 

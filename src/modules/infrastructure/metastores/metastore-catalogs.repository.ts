@@ -12,7 +12,7 @@ export type MetastoreCatalogRow = Omit<MetastoreCatalog, 'sealed'> & AuthorNames
 @Injectable()
 export class MetastoreCatalogsRepository extends ResourceRepository<MetastoreCatalog, MetastoreCatalogRow> {
   constructor(dataSource: DataSource) {
-    super(dataSource, { entity: MetastoreCatalog, without: ['sealed'] });
+    super(dataSource, { entity: MetastoreCatalog, without: ['sealed'], internal: ['place_version'] });
   }
 
   /** Also returns a closed record, because a cluster in ERROR may still refer to it. */

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { isChangeAudited, isInserted, noteChange, noteInsert } from '../../kernel/audit/record-changes';
 import type { TenantScope } from '../../kernel/auth/principal';
 import { type DomainError, notFound } from '../../kernel/errors/domain-error';
 import type { Page, PageRequest } from '../../kernel/dto/page';
@@ -35,6 +36,8 @@ export interface ResourceSql<E extends object> {
   further?: string;
   /** Columns that are not read, because they are large or secret. */
   without?: readonly (keyof E & string)[];
+  /** Columns that only the platform sets: the audit log does not say how they change. */
+  internal?: readonly (keyof E & string)[];
   /** Joins for the columns, each with exactly one row per record. Conditions refer only to `t`. */
   joins?: string;
 }
@@ -78,6 +81,8 @@ export class RecordRepository<
   readonly kind: RecordKindNames;
   readonly idColumn: keyof E & string;
   private readonly nameColumn: string;
+  /** Column of the tenant that owns a record. */
+  private readonly ownerColumn: string;
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
   constructor(
@@ -93,6 +98,8 @@ export class RecordRepository<
       throw new Error(`${entity.name} belongs to a tenant, so its repository must extend ResourceRepository`);
     }
     this.nameColumn = name;
+    const isShared = columnsOf<object>(entity).some((column) => column === 'owner_tenant_id');
+    this.ownerColumn = isShared ? 'owner_tenant_id' : 'tenant_id';
     const read = columnsOf(entity).filter((column) => !without.includes(column));
     const own = read.map((column) => `t.${column}`).join(', ');
     const author = authorSql();
@@ -184,7 +191,9 @@ export class RecordRepository<
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
     });
-    return this.get(scope, { id: inserted[this.idColumn] as Id }, tx);
+    const id = inserted[this.idColumn] as Id;
+    noteInsert(tx, this.namesIn(scope).label, id);
+    return this.get(scope, { id }, tx);
   }
 
   /** Changes the given columns and the audit columns of a record of the scope, and returns it as `get` does. */
@@ -195,7 +204,7 @@ export class RecordRepository<
 
   /** Ends the record's validity. Its history stays readable. */
   async close(tx: Tx, scope: Scope & Author, id: Id): Promise<void> {
-    await this.write(tx, scope, id, { to_date: NOW });
+    await this.writeRow(tx, scope, id, { to_date: NOW });
   }
 
   /** Returns the conditions that keep a statement on `t` within the scope. */
@@ -236,9 +245,53 @@ export class RecordRepository<
     return this.rowsOf(conditions, db, lock);
   }
 
+  /** Changes columns of a record, and notes for the audit row of the request which values differ. */
   protected async write(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<void> {
+    const { visible, hidden } = this.auditedColumns(values);
+    const { label } = this.namesIn(scope);
+    const isAudited = isChangeAudited() && visible.length + hidden.length > 0 && !isInserted(tx, { label, id });
+    const before = isAudited ? await this.columnsBefore(tx, scope, id, visible) : null;
+    const [row] = await this.writeRow(tx, scope, id, values);
+    if (!before || !row) return;
+    const after = Object.fromEntries(visible.map((column) => [column, row[column]]));
+    noteChange(tx, { label, id, ...before, after, hidden });
+  }
+
+  /** Like {@link write}, for the end of a record, which the operation names. */
+  protected writeRow(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<E[]> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.rowsOfScope(scope) });
+    return updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.rowsOfScope(scope) });
+  }
+
+  /** Divides the columns that a write sets into those that may be read and those that are secret. */
+  private auditedColumns(values: Values<E>): Record<'visible' | 'hidden', (keyof E & string)[]> {
+    const { without = [], internal = [] } = this.sql;
+    const columns = columnsOf(this.sql.entity).filter(
+      (column) => values[column] !== undefined && !internal.includes(column),
+    );
+    return {
+      visible: columns.filter((column) => !without.includes(column)),
+      hidden: columns.filter((column) => without.includes(column)),
+    };
+  }
+
+  /** Returns the tenant and the columns of a record that is about to change. */
+  private async columnsBefore(
+    tx: Tx,
+    scope: Scope,
+    id: Id,
+    columns: readonly string[],
+  ): Promise<{ tenantId: string | null; before: Record<string, unknown> } | null> {
+    const conditions = this.within(scope).add(`t.${this.idColumn} = ?`, id);
+    const read = [`t.${this.ownerColumn} AS owner`, ...columns.map((column) => `t.${column}`)].join(', ');
+    const row = await firstRow<Record<string, unknown> & { owner: string | null }>(
+      tx,
+      `SELECT ${read} FROM ${this.source.table} t WHERE ${conditions.sql} FOR NO KEY UPDATE`,
+      conditions.params,
+    );
+    if (!row) return null;
+    const { owner: tenantId, ...before } = row;
+    return { tenantId, before };
   }
 
   private among(ids: readonly Id[]): ResourceFilter<E> {

@@ -1,5 +1,6 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import { Col } from '../persistence/columns';
+import type { RecordedChanges } from './record-changes';
 
 /**
  * A row of the audit log says who did what, from where, with which outcome. The table is append-only: a trigger refuses
@@ -31,4 +32,6 @@ export class AuditEvent {
   @Col.int() status: number;
   @Col.text({ nullable: true }) error_code: string | null;
   @Col.text() correlation_id: string;
+  /** Null if the request changed no field of a record, or nothing recorded it. */
+  @Col.json({ nullable: true }) changes: RecordedChanges | null;
 }

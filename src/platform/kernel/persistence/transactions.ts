@@ -98,7 +98,7 @@ export class Transactions {
       WHERE user_id = ${params.add(userId)} AND key = ${params.add(key)}`;
     const isAudited = draft !== null && hasSession(draft);
     // One statement saves a round trip.
-    const sql = isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, response)}` : keep;
+    const sql = isAudited ? `WITH kept AS (${keep}) ${successInsert(tx, params, draft, response)}` : keep;
     await tx.query(prepared(sql), params.values);
     return response;
   }

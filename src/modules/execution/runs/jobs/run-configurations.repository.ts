@@ -68,6 +68,7 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: RunConfiguration,
+      internal: ['unfinished_runs'],
       further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
@@ -127,7 +128,7 @@ export class RunConfigurationsRepository extends WorkspaceResourceRepository<
   /** Soft-deletes a configuration: it is no longer found, but its runs keep their reference. */
   async delete(tx: Tx, scope: KindScope, jobConf: Pick<RunConfiguration, 'job_conf_id' | 'to_date'>): Promise<void> {
     const to_date = jobConf.to_date instanceof Date ? undefined : NOW;
-    await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
+    await this.writeRow(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
   }
 
   async setEnd(tx: Tx, scope: KindScope, jobConfId: number, isOpen: boolean): Promise<void> {

@@ -74,6 +74,7 @@ export abstract class CatalogSecretsRepository<
     const joins = ['metastore_secret', 'storage_secret'].map((role) => secretJoin(role, scopeName));
     super(dataSource, {
       entity,
+      internal: ['place_version'],
       further: ['mc.name', `${metastoreCatalogJson()} AS catalog`, ...further].join(', '),
       joins: [metastoreCatalogJoins(), ...joins].join(' '),
     });

@@ -101,7 +101,7 @@ export class ScopedSecretsRepository<
   /** Ends the secret's validity and erases its values. */
   override async close(tx: Tx, scope: Scope & Author, id: number): Promise<void> {
     const erased: Values<ScopedSecret> = { to_date: NOW, sealed: Buffer.alloc(0) };
-    await this.write(tx, scope, id, erased as Values<E>);
+    await this.writeRow(tx, scope, id, erased as Values<E>);
   }
 
   protected override within(scope: Scope): Conditions<E> {

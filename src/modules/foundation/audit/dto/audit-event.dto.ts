@@ -31,6 +31,32 @@ export class PlatformAuditEventQuery extends AuditEventQuery {
   @Param.uuid({ description: 'Only events in this tenant; in every tenant if it is absent' }) tenant_id?: string;
 }
 
+@About('A field that a request changed.')
+export class FieldChangeRead {
+  @Field.text({
+    description:
+      'Name of the field in the record. A dot leads into a map or a list of properties, such as `settings.driver_memory`',
+  })
+  field: string;
+  @Field.text({
+    nullable: true,
+    description:
+      'Value before the request; null if there was none. A secret is `[secret]`, a long text is cut, and of a text of several lines only its size and hash are kept',
+  })
+  before: string | null;
+  @Field.text({ nullable: true, description: 'Value after the request, kept as `before` is; null if there is none' })
+  after: string | null;
+}
+
+@About('What a request changed in a record.')
+export class RecordChangeRead {
+  @Field.text({ description: 'Kind and id of the record, such as `volume configuration 5`' }) record: string;
+  @Field.objects(() => FieldChangeRead, { description: 'Fields whose values the request changed' })
+  fields: FieldChangeRead[];
+  @Field.int32({ description: 'Number of further changed fields, which are not kept: an event has at most 32' })
+  omitted: number;
+}
+
 @About('An audit event: one request that changed something, or was refused, with its user, origin and outcome.')
 export class AuditEventRead {
   @Field.id({ description: 'Id of the event; later events have larger ones' }) audit_event_id: number;
@@ -72,4 +98,16 @@ export class AuditEventRead {
     | string
     | null;
   @Field.text({ description: 'Id of the request, which its error response and log lines name' }) correlation_id: string;
+  @Field.objects(() => RecordChangeRead, {
+    description:
+      'Fields that the request changed in existing records, from what to what. Empty if it changed none, if it was refused, for creations and deletions, for records of other tenants, and for events of releases that did not keep them',
+    example: [
+      {
+        record: 'volume configuration 5',
+        fields: [{ field: 'size', before: '100', after: '200' }],
+        omitted: 0,
+      },
+    ],
+  })
+  changes: RecordChangeRead[];
 }

@@ -21,6 +21,7 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
       entity: User,
       name: 'username',
       without: HIDDEN,
+      internal: ['password_known_to_tenant'],
       roles: ROLES_OF_USERS,
       rolesTable: 'user_roles',
     });
