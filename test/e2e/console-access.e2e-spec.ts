@@ -77,6 +77,24 @@ describe('an administrator in the console', () => {
     await page.close();
   });
 
+  it('sees in the audit log what an update changed, from what to what', async () => {
+    const admin = await platform.admin();
+    const { workspace_id: id } = await admin.post('/workspace', { name: 'archive', description: 'before' });
+    await admin.put(`/workspace?workspace_id=${id}`, { description: MARKUP });
+    const page = await pageOf(platform.username);
+    await open(page, 'admin/audit?operation=updateWorkspace');
+    await page.getByRole('button', { name: 'updateWorkspace' }).first().click();
+    const changes = page.getByRole('dialog').getByRole('region', { name: `workspace ${id}` });
+    await changes.getByText(MARKUP).waitFor();
+    expect(await changes.getByRole('row').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Field\s+Before\s+After$/),
+      expect.stringMatching(/^description\s+before\s+<img src=x/),
+    ]);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await violationsOn(page)).toEqual([]);
+    await page.close();
+  });
+
   it('shows names with markup as text', async () => {
     const page = await pageOf(platform.username);
     await open(page, 'admin/users?q=access-ana');

@@ -8,6 +8,7 @@ import { DetailDrawer } from '../../shared/detail-drawer';
 import { dateOf, exactTime } from '../../shared/time';
 import list from '../../shared/list-screen.module.css';
 import styles from './admin.module.css';
+import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
 import { subjectParts } from './audit-subject';
 
@@ -16,9 +17,10 @@ const texts = adminTexts.audit;
 /** Shows one request: the records that it named, who sent it from where, and the way to what else they did. */
 export function AuditDrawer({ event, onClose }: { event: AuditEventRead; onClose: () => void }): ReactNode {
   return (
-    <DetailDrawer title={event.operation} width={480} onClose={onClose}>
+    <DetailDrawer title={event.operation} width={event.changes.length > 0 ? 640 : 480} onClose={onClose}>
       <div className={styles['stack']}>
         <Records event={event} />
+        {event.outcome === 'done' && <AuditChanges changes={event.changes} />}
         <Facts event={event} />
         <div className={list['filters']}>
           <Filter search={{ correlation: event.correlation_id }}>{texts.sameRequest}</Filter>
@@ -34,7 +36,7 @@ function Records({ event: { subject, outcome } }: { event: AuditEventRead }): Re
   const parts = subjectParts(subject);
   return (
     <section className={styles['block']}>
-      <h3>{texts.changed}</h3>
+      <h3>{texts.records}</h3>
       {outcome !== 'done' && <span className={styles['note']}>{texts.nothing}</span>}
       {parts.length === 0 && <span className={styles['note']}>{texts.unrecorded}</span>}
       <ul className={styles['rows']}>
@@ -45,7 +47,6 @@ function Records({ event: { subject, outcome } }: { event: AuditEventRead }): Re
           </li>
         ))}
       </ul>
-      <span className={styles['note']}>{texts.valuesHint}</span>
     </section>
   );
 }
