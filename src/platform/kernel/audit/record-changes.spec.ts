@@ -21,10 +21,10 @@ describe('changesOf', () => {
     note(tx, 1, 30);
     note(tx, 2, 5);
     note(tx, 3, 1);
+    note(tx, 4, 2);
     expect(changesOf(tx)?.records.map(({ fields, omitted }) => [fields.length, omitted])).toEqual([
       [30, 0],
-      [2, 3],
-      [0, 1],
+      [2, 6],
     ]);
   });
 });

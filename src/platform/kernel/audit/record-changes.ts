@@ -9,7 +9,7 @@ export interface RecordChange {
   /** Tenant of the record; null if it belongs to the platform. Only this tenant and the platform see the fields. */
   tenant_id: string | null;
   fields: FieldChange[];
-  /** Number of changed fields that were left out, because a row has a limit of fields. */
+  /** Number of changed fields that were left out here and, for the last record of a row, of further records: a row has a limit of fields. */
   omitted: number;
 }
 
@@ -68,7 +68,13 @@ export function noteChange(tx: Tx, written: WrittenRecord): void {
     ...written.hidden.map((column) => hiddenChange(KEPT[column] ?? column)),
   ];
   if (fields.length === 0) return;
-  const room = Math.max(0, MAX_FIELDS - records.reduce((count, { fields: kept }) => count + kept.length, 0));
+  const room = MAX_FIELDS - records.reduce((count, { fields: kept }) => count + kept.length, 0);
+  const last = records.at(-1);
+  // A request may change any number of records: those that come too late are only counted.
+  if (room === 0 && last) {
+    last.omitted += fields.length;
+    return;
+  }
   records.push({
     record: nameOf(written),
     tenant_id: written.tenantId,
