@@ -17,10 +17,11 @@ import { withDeadline } from '../embedded/deadline.mjs';
 import { compileScala } from '../embedded/scala-compiler.mjs';
 import { together } from '../embedded/together.mjs';
 import { HADOOP_JARS } from './hadoop-jars.mjs';
+import { writeJar } from './jar.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** The sources that are compiled here, by the jar that each becomes. */
+/** The sources that are compiled here, by the jar that each becomes. Each has a package of its own. */
 const SOURCES = {
   'early-worker.jar': fileURLToPath(new URL('EarlyWorker.scala', import.meta.url)),
   'mount-file-system.jar': fileURLToPath(new URL('MountFileSystem.scala', import.meta.url)),
@@ -109,13 +110,30 @@ function hasJakartaServlets(sparkHome) {
  */
 async function compile({ sparkHome, javaHome, draft, signal }) {
   const isJakarta = hasJakartaServlets(sparkHome);
-  for (const [jar, file] of Object.entries(SOURCES)) {
+  const [sources, classes] = [join(draft, 'sources'), join(draft, 'classes')];
+  for (const folder of [sources, classes]) mkdirSync(folder);
+  const compiled = Object.entries(SOURCES).map(([jar, file]) => {
     const text = readFileSync(file, 'utf8');
-    const source = join(draft, basename(file));
+    const source = join(sources, basename(file));
     writeFileSync(source, isJakarta ? text.replace(SERVLETS, JAKARTA_SERVLETS) : text);
-    await compileScala({ sparkHome, javaHome, source, jar: join(draft, jar), signal });
-    rmSync(source);
-  }
+    return { jar, source, packageName: packageOf(text) };
+  });
+  await compileScala({
+    sparkHome,
+    javaHome,
+    sources: compiled.map(({ source }) => source),
+    target: classes,
+    signal,
+  });
+  for (const { jar, packageName } of compiled) writeJar(join(draft, jar), classes, packageName);
+  for (const folder of [sources, classes]) rmSync(folder, { recursive: true });
+}
+
+/** @param {string} text of a Scala source @returns {string} */
+function packageOf(text) {
+  const name = /^package (\S+)$/m.exec(text)?.[1];
+  if (!name) throw new Error('A source of the connectors names no package.');
+  return name;
 }
 
 // For images: connectors.mjs SPARK_HOME JAVA_HOME TARGET

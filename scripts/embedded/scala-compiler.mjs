@@ -2,26 +2,30 @@ import { basename, join } from 'node:path';
 import { runCommand } from './processes.mjs';
 
 /**
- * Compiles a Scala source with the compiler that Spark ships, against the classes of Spark.
+ * Compiles Scala sources with the compiler that Spark ships, against the classes of Spark. Several sources at once cost little more
+ * than one, because the compiler's own start takes most of the time.
  * @param {object} options
  * @param {string} options.sparkHome
  * @param {string} options.javaHome
- * @param {string} options.source
- * @param {string} options.jar file to write
- * @param {string[]} [options.classPath] further classes that the source is compiled against
+ * @param {string[]} options.sources
+ * @param {string} options.target jar to write, or an existing folder for the classes
+ * @param {string[]} [options.classPath] further classes that the sources are compiled against
  * @param {AbortSignal} options.signal
  * @throws {Error} with the messages of the compiler
  */
-export async function compileScala({ sparkHome, javaHome, source, jar, classPath = [], signal }) {
+export async function compileScala({ sparkHome, javaHome, sources, target, classPath = [], signal }) {
   const { code, output } = await runCommand(
     join(javaHome, 'bin', 'java'),
     [
-      // Just-in-time compilation of the compiler does not pay off for one small file.
+      // Just-in-time compilation of the compiler does not pay off for a few small files.
       ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', [join(sparkHome, 'jars', '*'), ...classPath].join(':')],
       ...['scala.tools.nsc.Main', '-usejavacp'],
-      ...['-d', jar, source],
+      ...['-d', target, ...sources],
     ],
     { signal },
   );
-  if (code !== 0) throw new Error(`${basename(source)} does not compile: ${output.trimEnd()}`);
+  if (code !== 0) {
+    const names = sources.map((source) => basename(source)).join(', ');
+    throw new Error(`Compiling ${names} failed: ${output.trimEnd()}`);
+  }
 }

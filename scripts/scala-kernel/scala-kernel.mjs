@@ -28,8 +28,8 @@ export async function compileScalaKernel({ sparkHome, javaHome, folder, signal }
   await compileScala({
     sparkHome,
     javaHome,
-    source: SOURCE,
-    jar: join(folder, 'scala-kernel.jar'),
+    sources: [SOURCE],
+    target: join(folder, 'scala-kernel.jar'),
     classPath: [join(folder, TOREE_JAR)],
     signal: withDeadline(DEADLINE_MS, signal),
   });

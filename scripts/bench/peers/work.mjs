@@ -27,7 +27,7 @@ const RESULT = Array.from({ length: ROWS }, (_, id) => (id % GROUPS) * id).reduc
 export async function compileJob({ sparkHome, javaHome }, folder, signal) {
   mkdirSync(folder, { recursive: true });
   const jar = join(folder, 'small-job.jar');
-  await compileScala({ sparkHome, javaHome, source: join(PROGRAMS, 'SmallJob.scala'), jar, signal });
+  await compileScala({ sparkHome, javaHome, sources: [join(PROGRAMS, 'SmallJob.scala')], target: jar, signal });
   return jar;
 }
 
