@@ -1,8 +1,12 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runCommand } from './processes.mjs';
 import { REQUIREMENTS, requirementsFile, requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
+
+/** Settings of setuptools for the packages that are built. The jars of PySpark are compressed already, and pip unpacks the wheel at once. */
+const BUILD_SETTINGS = fileURLToPath(new URL('build.cfg', import.meta.url));
 
 /**
  * A virtual environment with the packages of `requirements/`, checked by hash. It cannot be moved, so it is created in
@@ -77,7 +81,7 @@ export class PythonEnvironment {
   /** @param {string} command @param {string[]} args @param {(line: string) => void} [onLine] */
   run(command, args, onLine) {
     /** @type {NodeJS.ProcessEnv} */
-    const env = { ...this.env, TMPDIR: this.temporary, PYTHONUNBUFFERED: '1' };
+    const env = { ...this.env, TMPDIR: this.temporary, PYTHONUNBUFFERED: '1', DIST_EXTRA_CONFIG: BUILD_SETTINGS };
     delete env.PYTHONHOME;
     delete env.PYTHONPATH;
     return runCommand(command, args, { env, logFile: this.logFile, onLine, signal: this.signal });
