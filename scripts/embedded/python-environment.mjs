@@ -25,6 +25,7 @@ export class PythonEnvironment {
   constructor(folder, { temporary, logFile, env, onProgress = () => {}, signal }) {
     this.folder = folder;
     this.python = join(folder, 'bin', 'python');
+    this.pip = [this.python, '-m', 'pip'];
     this.temporary = temporary;
     this.logFile = logFile;
     this.env = env;
@@ -52,6 +53,19 @@ export class PythonEnvironment {
   }
 
   /**
+   * Creates the environment without a pip of its own, which would take longer to install than most sets of packages.
+   * @param {string} interpreter of an environment that `create` has created, whose pip installs into this one
+   * @throws {SetupError}
+   */
+  async createBeside(interpreter) {
+    rmSync(this.folder, { recursive: true, force: true });
+    const { code, output } = await this.run(interpreter, ['-m', 'venv', '--without-pip', this.folder]);
+    if (code !== 0) throw this.classify('Creating the Python environment failed', output);
+    this.pip = [interpreter, '-m', 'pip', '--python', this.python];
+    this.showsProgress = true;
+  }
+
+  /**
    * @param {import('./requirements.mjs').RequirementsName} name
    * @param {string[]} [args] further options of pip
    * @throws {SetupError}
@@ -69,10 +83,11 @@ export class PythonEnvironment {
   tryInstall(name, args = []) {
     this.onProgress(`Installing ${REQUIREMENTS[name].package}`);
     const progress = this.showsProgress ? ['--progress-bar', 'raw'] : [];
-    const common = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', ...progress];
+    const [command = '', ...pip] = this.pip;
+    const common = [...pip, 'install', '--disable-pip-version-check', '--no-input', ...progress];
     const pinned = ['--require-hashes', '--only-binary', ':all:', '--requirement', requirementsFile(name)];
     return this.run(
-      this.python,
+      command,
       [...common, ...pinned, ...args],
       pipProgress((text) => this.onProgress(text, true)),
     );
@@ -113,7 +128,7 @@ export class PythonEnvironment {
  * Creates an environment with sets of packages, once for each version of them.
  * @param {string} parent folder that no other process changes meanwhile
  * @param {import('./requirements.mjs').RequirementsName | import('./requirements.mjs').RequirementsName[]} wanted
- * @param {string} interpreter
+ * @param {string} interpreter that `prepareRuntime` returned as `python`
  * @param {Omit<ConstructorParameters<typeof PythonEnvironment>[1], 'temporary'>} options
  * @returns {Promise<string>} its folder
  * @throws {SetupError}
@@ -124,7 +139,7 @@ export async function environmentOnce(parent, wanted, interpreter, options) {
   const stamp = `${folder}.complete`;
   if (existsSync(stamp)) return folder;
   const environment = new PythonEnvironment(folder, { ...options, temporary: parent });
-  await environment.create(interpreter);
+  await environment.createBeside(interpreter);
   // The sets are complete, dependencies included.
   for (const name of names) await environment.install(name, ['--no-deps']);
   writeFileSync(stamp, '');

@@ -52,8 +52,9 @@ describe('the Airflow provider', () => {
       copyFileSync(join(ROOT, 'openapi.json'), join(source, 'openapi.json'));
       await run(BUILDER, ['-m', 'hatchling', 'build', '-t', 'wheel'], { cwd: source, timeout: LIMIT_MS });
       const [wheel = ''] = readdirSync(join(source, 'dist'));
-      const options = ['-m', 'pip', 'install', '-q', '--no-deps', '--no-index', '--target', site, '--upgrade'];
-      await run(BUILDER, [...options, join('dist', wheel)], { cwd: source, timeout: LIMIT_MS });
+      const options = ['-q', '--no-deps', '--no-index', '--target', site, '--upgrade'];
+      const pip = ['-m', 'pip', '--python', BUILDER, 'install', ...options, join('dist', wheel)];
+      await run(platform.runtime.python, pip, { cwd: source, timeout: LIMIT_MS });
     }
     mkdirSync(join(folder, 'dags'));
     const connection = {

@@ -66,18 +66,10 @@ describe('the Python SDK', () => {
     await python(source, '-m', 'hatchling', 'build', '-t', 'wheel');
     const [wheel = ''] = readdirSync(join(source, 'dist'));
     const site = join(folder, 'site');
-    await python(
-      source,
-      '-m',
-      'pip',
-      'install',
-      '-q',
-      '--no-deps',
-      '--no-index',
-      '--target',
-      site,
-      join('dist', wheel),
-    );
+    const options = ['-q', '--no-deps', '--no-index', '--target', site];
+    const pip = ['-m', 'pip', '--python', PYTHON, 'install', ...options, join('dist', wheel)];
+    const { code, stderr } = await ended(platform.runtime.python, pip, { cwd: source, env: process.env });
+    if (code !== 0) throw new Error(`pip ended with ${code}:\n${stderr}`);
     env = {
       PATH: [join(site, 'bin'), dirname(PYTHON), process.env['PATH']].join(':'),
       HOME: folder,
