@@ -5,6 +5,9 @@ import { runCommand } from './processes.mjs';
 import { REQUIREMENTS, requirementsFile, requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
 
+/** They would make Python import other modules, or compile these elsewhere or not at all. */
+const OF_OTHER_PYTHON = ['PYTHONHOME', 'PYTHONPATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONPYCACHEPREFIX'];
+
 /** Settings of setuptools for the packages that are built. The jars of PySpark are compressed already, and pip unpacks the wheel at once. */
 const BUILD_SETTINGS = fileURLToPath(new URL('build.cfg', import.meta.url));
 
@@ -76,6 +79,19 @@ export class PythonEnvironment {
   }
 
   /**
+   * Installs a set, which has all that it needs, and compiles of it what is imported.
+   * @param {import('./requirements.mjs').RequirementsName} name
+   * @throws {SetupError}
+   */
+  async installWithoutDependencies(name) {
+    /** @type {{package: string, imports?: readonly string[]}} */
+    const { imports } = REQUIREMENTS[name];
+    await this.install(name, ['--no-deps', ...(imports ? ['--no-compile'] : [])]);
+    // A module that is not compiled here is when a process first imports it.
+    if (imports) await this.run(this.python, ['-c', `import ${imports.join(', ')}`]);
+  }
+
+  /**
    * @param {import('./requirements.mjs').RequirementsName} name
    * @param {string[]} [args]
    * @returns {Promise<import('./processes.mjs').CommandResult>}
@@ -97,8 +113,7 @@ export class PythonEnvironment {
   run(command, args, onLine) {
     /** @type {NodeJS.ProcessEnv} */
     const env = { ...this.env, TMPDIR: this.temporary, PYTHONUNBUFFERED: '1', DIST_EXTRA_CONFIG: BUILD_SETTINGS };
-    delete env.PYTHONHOME;
-    delete env.PYTHONPATH;
+    for (const name of OF_OTHER_PYTHON) delete env[name];
     return runCommand(command, args, { env, logFile: this.logFile, onLine, signal: this.signal });
   }
 
@@ -141,7 +156,7 @@ export async function environmentOnce(parent, wanted, interpreter, options) {
   const environment = new PythonEnvironment(folder, { ...options, temporary: parent });
   await environment.createBeside(interpreter);
   // The sets are complete, dependencies included.
-  for (const name of names) await environment.install(name, ['--no-deps']);
+  for (const name of names) await environment.installWithoutDependencies(name);
   writeFileSync(stamp, '');
   return folder;
 }

