@@ -570,6 +570,8 @@ async function runPhases(run, phases) {
     running.set(phase, ended);
   };
   try {
+    // Java, Spark and Python need no Node packages, whose installation leaves half of the processors idle.
+    if (waiting.some(({ name }) => name === 'runtime')) run.services.variables('runtime').catch(() => {});
     await ensureDependencies({
       signal: run.signal,
       onProgress: (text, transient) => (transient ? undefined : console.log(text)),

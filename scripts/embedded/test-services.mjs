@@ -54,11 +54,12 @@ export class TestServices {
   #runtimeDir = resolve(process.env.RUNTIME_DIR || join(projectRoot, '.runtime'));
   /** @type {Promise<import('./runtime.mjs').Runtime> | undefined} */
   #runtime;
+  #closing = new AbortController();
 
   /** @param {TestServicesOptions} [options] */
   constructor({ onProgress = () => {}, signal } = {}) {
     this.onProgress = onProgress;
-    this.signal = signal;
+    this.signal = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
     // Every process of the run has the folder's name on its command line or in its environment: see `leftovers`.
     this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
     // If this process is root, PostgreSQL runs as another user, who must be able to enter the folder.
@@ -236,10 +237,12 @@ export class TestServices {
   }
 
   /**
-   * Ends the processes that the run started. Processes that tests left running are ended too, and named.
+   * Ends the processes that the run started, and what is still being prepared. Processes that tests left running are ended too, and
+   * named.
    * @returns {Promise<number>} the number of processes that were left
    */
   async close() {
+    this.#closing.abort(new Error('The run has ended.'));
     await Promise.allSettled(this.#prepared.values());
     for (const stop of this.#stops.reverse()) {
       await stop().catch((error) => this.onProgress(`Stopping a service failed: ${error.message}`));
