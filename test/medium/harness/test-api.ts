@@ -46,7 +46,6 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
     // On a busy machine, a request that waits for a lock must not time out.
     DATABASE_LOCK_TIMEOUT_MS: '25000',
-    // An API that stops waits for open connections, so they are kept alive for a second only.
     DATA_DIR: required('TMPDIR'),
     AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
     SECRETS_MASTER_KEYS: `master:${randomBytes(32).toString('base64')}`,
