@@ -192,6 +192,16 @@ def test_usage_errors_are_2(msp: Any, capsys: Any) -> None:
     assert msp("logs", "seven", "-w", "demo") == 2
 
 
+JOB = {
+    "job_id": 7,
+    "job_conf": {"name": "sum"},
+    "cluster_info": {"name": "demo"},
+    "from_date": "2026-11-01T00:00:00Z",
+    "reason": None,
+    "reason_code": None,
+}
+
+
 def test_a_followed_run_ends_with_the_code_of_its_outcome(msp: Any, platform: Platform, capsys: Any) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         path = request.url.path
@@ -205,6 +215,64 @@ def test_a_followed_run_ends_with_the_code_of_its_outcome(msp: Any, platform: Pl
     assert msp("logs", "7", "-f", "-w", "demo") == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("stdout line\n", "stderr line\nmsp: Job 7 is ERROR: Boom.\n")
+
+
+def test_a_followed_log_begins_with_its_last_lines(msp: Any, platform: Platform, capsys: Any) -> None:
+    sent: List[Any] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if "/log/" in request.url.path:
+            sent.append(dict(request.url.params))
+            if len(sent) == 1:
+                return httpx.Response(200, headers={"x-log-offset": "90"}, content=b"third\n")
+            return httpx.Response(200, headers={"x-log-offset": "96"}, content=b"fourth\n")
+        if request.url.path.endswith("/workspace"):
+            return httpx.Response(200, json=WORKSPACE)
+        return httpx.Response(200, json={**JOB, "job_status": "RUNNING" if len(sent) == 1 else "DONE"})
+
+    platform.handler = answer
+    assert msp("logs", "7", "-f", "-n", "1", "-w", "demo") == 0
+    assert sent == [{"follow": "true", "last_n_lines": "1"}, {"follow": "true", "offset": "96"}]
+    assert capsys.readouterr().out == "third\nfourth\n"
+
+
+@pytest.mark.parametrize(("end", "code"), [("DONE", 0), ("ERROR", 1), ("STOPPED", 3)])
+def test_a_followed_run_prints_a_line_of_json_for_each_status(
+    msp: Any, platform: Platform, tmp_path: Any, capsys: Any, end: str, code: int
+) -> None:
+    statuses = ["SUBMITTED", "SUBMITTED", "SUBMITTED", "RUNNING", "RUNNING", "RUNNING", "RUNNING"]
+    has_log: List[bool] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        path = request.url.path
+        if "/log/" in path:
+            has_log.append(True)
+            return httpx.Response(200, headers={"x-log-offset": "0"}, content=b'{"line": "of the job"}\n')
+        if request.method == "GET" and path.endswith("/workspace"):
+            return httpx.Response(200, json=WORKSPACE)
+        if request.method != "GET":
+            return httpx.Response(200, json={"job_id": 7, "job_conf_id": "8", "full_file_path": "sum.py"})
+        if path.endswith("/conf"):
+            return httpx.Response(200, json={"job_conf_id": 8, "name": "sum"})
+        status = end if has_log or not statuses else statuses.pop(0)
+        return httpx.Response(200, json={**JOB, "job_status": status, "reason": "Why." if has_log else None})
+
+    platform.handler = answer
+    (tmp_path / "sum.py").write_text("print(1)")
+    assert msp("run", str(tmp_path / "sum.py"), "-w", "demo", "-c", "2", "--json", "--follow") == code
+    out, err = capsys.readouterr()
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["status"] for record in records] == ["SUBMITTED", "RUNNING", end]
+    assert records[-1] == {
+        "id": 7,
+        "workspace": 3,
+        "name": "sum",
+        "status": end,
+        "cluster": "demo",
+        "started": "2026-11-01T00:00:00Z",
+        "reason": "Why.",
+    }
+    assert '{"line": "of the job"}' in err.splitlines()
 
 
 def test_outcomes() -> None:

@@ -109,9 +109,13 @@ class AsyncRun:
                 return
             query["offset"] = following
 
-    async def follow(self, name: str = "stdout", *, offset: int = 0, timeout: float = DAY) -> AsyncIterator[str]:
-        """Yields the lines of a log until the run has ended. A broken connection resumes at the byte where it broke."""
-        async for line in self._lines(name, offset, timeout, is_followed=True):
+    async def follow(
+        self, name: str = "stdout", *, offset: int = 0, last: Optional[int] = None, timeout: float = DAY
+    ) -> AsyncIterator[str]:
+        """Yields the lines of a log until the run has ended, from a byte on or beginning with the `last` lines that it has
+        now. A broken connection resumes at the byte where it broke.
+        """
+        async for line in self._lines(name, offset, timeout, is_followed=True, last=last):
             yield line
 
     async def lines(self, name: str = "stdout", *, timeout: float = DAY) -> AsyncIterator[str]:
@@ -119,7 +123,9 @@ class AsyncRun:
         async for line in self._lines(name, 0, timeout, is_followed=False):
             yield line
 
-    async def _lines(self, name: str, offset: int, timeout: float, *, is_followed: bool) -> AsyncIterator[str]:
+    async def _lines(
+        self, name: str, offset: int, timeout: float, *, is_followed: bool, last: Optional[int] = None
+    ) -> AsyncIterator[str]:
         deadline = Deadline(timeout, f"Job {self.id}")
         lines = Lines()
         failures = 0
@@ -129,13 +135,15 @@ class AsyncRun:
                 response = await self._transport.send(
                     ops.get_job_log,
                     {**self._path, "log_type": name},
-                    query={"follow": is_followed, "offset": offset},
+                    query={"follow": is_followed, **({"offset": offset} if last is None else {"last_n_lines": last})},
                     timeout=min(SILENCE_SECONDS, deadline.left + 1),
                     stream=True,
                 )
                 try:
                     log_offset = response.headers.get("x-log-offset", "")
                     offset = int(log_offset) if INTEGER.fullmatch(log_offset) else offset
+                    # The answer says where the last lines begin, so a broken connection resumes by the byte.
+                    last = None
                     async for piece in unpacked(response):
                         offset += len(piece)
                         failures = 0

@@ -6,10 +6,10 @@ import logging
 import os
 import socket
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Union
 
 import typer
 
@@ -25,7 +25,7 @@ from ..settings import DEFAULT_PROFILE, Settings, checked_token, profile_file, w
 from ..version import VERSION
 from . import completion
 from .outcomes import INTERRUPTED, exit_code
-from .output import RetryMessages, note, show, table, write_output
+from .output import RetryMessages, note, show, show_line, table, write_output
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -147,7 +147,12 @@ def run(
     follow: bool = typer.Option(
         False, "--follow", "-f", help="Print the output until the job ends; the exit code shows the outcome."
     ),
-    as_json: bool = AS_JSON,
+    as_json: bool = typer.Option(
+        False,
+        "--json",
+        help="Print JSON instead of a table. With --follow, print a line of JSON for each status of the job; "
+        "its output goes to standard error.",
+    ),
     timeout: float = TIMEOUT,
 ) -> None:
     """Upload a script and run it."""
@@ -171,7 +176,10 @@ def run(
             _show_jobs(chosen, [job.details()], as_json)
             return
         note(f"Submitted job {job.id}.")
-        _follow(job, "stdout", timeout)
+        if as_json:
+            _follow_as_json(chosen, job, timeout)
+        else:
+            _follow(job, "stdout", timeout)
         _end(job, timeout)
 
 
@@ -184,7 +192,12 @@ def logs(
     ),
     stderr: bool = typer.Option(False, "--stderr", help="Print stderr, which has the log of Spark, instead of stdout."),
     lines: Optional[int] = typer.Option(
-        None, "--lines", "-n", min=1, max=1000, help="Print only this number of last lines."
+        None,
+        "--lines",
+        "-n",
+        min=1,
+        max=1000,
+        help="Print only this number of last lines; with --follow, begin with them.",
     ),
     timeout: float = TIMEOUT,
 ) -> None:
@@ -195,7 +208,7 @@ def logs(
         if not follow:
             _print_log(found, log, lines)
             return
-        _follow(found, log, timeout)
+        _follow(found, log, timeout, last=lines)
         _end(found, timeout)
 
 
@@ -454,25 +467,53 @@ def _print_log(job: Run, log: str, lines: Optional[int]) -> None:
         write_output(line)
 
 
-def _follow(job: Run, log: str, timeout: float) -> None:
+@contextmanager
+def _interruptible(job: Run) -> Iterator[None]:
+    """Ends the command on Ctrl-C, and says how to stop the job."""
     try:
-        with Progress(f"Job {job.id}") as progress:
-            if progress.is_shown:
-                _show_start(job, progress, timeout)
-            for line in job.follow(log, timeout=timeout):
-                progress.print(line)
+        yield
     except KeyboardInterrupt:
         note(f"Job {job.id} continues. Stop it with `msp job kill {job.id} -w {job.workspace_id}`.")
         sys.exit(INTERRUPTED)
 
 
-def _show_start(job: Run, progress: Progress, timeout: float) -> None:
-    """Shows what a job waits for until it runs."""
+def _follow(job: Run, log: str, timeout: float, last: Optional[int] = None) -> None:
+    with _interruptible(job), Progress(f"Job {job.id}") as progress:
+        if progress.is_shown:
+            progress.set(_start(job, timeout, progress.set))
+        for line in job.follow(log, timeout=timeout, last=last):
+            progress.print(line)
+
+
+def _follow_as_json(workspace: Workspace, job: Run, timeout: float) -> None:
+    """Prints a line for each status that the job has. Its output goes to standard error, where a program does not read it
+    as JSON.
+    """
+    printed = ""
+
+    def show_status(_status: str = "") -> None:
+        nonlocal printed
+        details = job.details()
+        if details["job_status"] != printed:
+            printed = details["job_status"]
+            show_line(_job_record(workspace, details))
+
+    with _interruptible(job):
+        _start(job, timeout, show_status)
+        show_status()
+        for line in job.follow(timeout=timeout):
+            write_output(line, sys.stderr)
+        job.wait(timeout, on_status=show_status)
+        show_status()
+
+
+def _start(job: Run, timeout: float, on_status: Callable[[str], None]) -> str:
+    """Reports what a job waits for until it runs, and returns its status then."""
     try:
-        progress.set(job.wait_until_running(timeout, on_status=progress.set)["job_status"])
-    except RunFailed:
+        return job.wait_until_running(timeout, on_status=on_status)["job_status"]
+    except RunFailed as failure:
         # It ended before it ran, or before a poll saw it run. Its output is shown all the same.
-        return
+        return failure.status
 
 
 def _end(job: Run, timeout: float) -> None:
@@ -487,16 +528,16 @@ def _end(job: Run, timeout: float) -> None:
 
 
 def _show_jobs(workspace: Workspace, found: List["types.JobRead"], as_json: bool) -> None:
-    records = [
-        {
-            "id": job["job_id"],
-            "workspace": workspace.id,
-            "name": job["job_conf"]["name"],
-            "status": job["job_status"],
-            "cluster": job["cluster_info"]["name"],
-            "started": job["from_date"],
-            "reason": job["reason"],
-        }
-        for job in found
-    ]
-    show(records, JOB_COLUMNS, as_json)
+    show([_job_record(workspace, job) for job in found], JOB_COLUMNS, as_json)
+
+
+def _job_record(workspace: Workspace, job: "types.JobRead") -> Dict[str, Any]:
+    return {
+        "id": job["job_id"],
+        "workspace": workspace.id,
+        "name": job["job_conf"]["name"],
+        "status": job["job_status"],
+        "cluster": job["cluster_info"]["name"],
+        "started": job["from_date"],
+        "reason": job["reason"],
+    }

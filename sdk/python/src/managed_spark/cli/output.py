@@ -39,6 +39,11 @@ def show(records: Sequence[Mapping[str, Any]], columns: Sequence[str], as_json: 
         table([[record.get(column) for column in columns] for record in records], columns)
 
 
+def show_line(record: Mapping[str, Any]) -> None:
+    """Prints a record as one line of JSON, and at once: its reader waits for it."""
+    print(json.dumps(_finite(dict(record)), default=str, allow_nan=False), flush=True)
+
+
 def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> None:
     texts: List[List[str]] = [[column.upper() for column in columns]]
     texts += [[_text(cell) for cell in row] for row in rows]
