@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { writeClientFile } from './demo/client-file.mjs';
-import { destroyCluster, runDemo } from './demo/demo.mjs';
+import { DemoStepError, destroyCluster, runDemo } from './demo/demo.mjs';
 import { ApiError, login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { onEndOfNpm } from './embedded/interruption.mjs';
@@ -26,10 +26,10 @@ const EXAMPLE_PRICE = '2000-01-01:0.05:USD';
 const HELP = `Usage: npm run quickstart [-- options]
 
 Starts PostgreSQL, Redis, the API and the worker, runs a Spark job, a cell of a notebook and a function through the REST API
-and keeps serving.
+and keeps serving, also if one of these steps fails.
 
 Options:
-  --exit      exit after the job; status 0 only if it is DONE and its result is correct
+  --exit      exit after the job or a failed step; status 0 only if the job is DONE and its result is correct
   --no-demo   start and serve without the job
   --watch     like --no-demo; also compile the sources and restart API and worker whenever one changes: npm run dev
   --help      show this
@@ -190,9 +190,8 @@ class Quickstart {
     print(`Logged in as ${username}, tenant ${session.tenantId}`);
     let next = ['  The guides in docs/guides need the workspace and the cluster that npm run quickstart makes.'];
     if (!this.options['no-demo'] && !this.options.watch) {
-      const result = await this.demo(session, runtime);
-      if (this.options.exit || !result.ok) return result.ok ? 0 : 1;
-      next = await this.nextSteps(session, runtime, result);
+      if (this.options.exit) return (await this.demo(session, runtime)).ok ? 0 : 1;
+      next = await this.demoBeforeServing(session, runtime);
     }
 
     const ready = { base_url: platform.baseUrl, username, password, tenant_id: session.tenantId };
@@ -237,6 +236,41 @@ class Quickstart {
     await stopLocalNodes(join(this.runtimeDir, 'nodes'));
   }
 
+  /**
+   * Runs the demo. A step that fails does not end the platform, which has the logs and the screens that show the reason.
+   * @param {import('./demo/session.mjs').Session} session
+   * @param {Runtime} runtime
+   * @returns {Promise<string[]>} lines with the next steps
+   */
+  async demoBeforeServing(session, runtime) {
+    try {
+      const result = await this.demo(session, runtime);
+      const next = await this.nextSteps(session, runtime, result);
+      return result.ok ? next : [...this.remedies(), '', ...next];
+    } catch (error) {
+      this.signal.throwIfAborted();
+      this.console.error(`\n${describe(error)}`);
+      return [
+        ...this.remedies(),
+        '',
+        '  The guides in docs/guides need the workspace and the cluster that the steps create.',
+      ];
+    }
+  }
+
+  /** @returns {string[]} lines that say what to do about a failed step */
+  remedies() {
+    const logs = join(this.runtimeDir, 'logs');
+    return [
+      '  A step failed, which is described above; the platform serves all the same.',
+      '',
+      `    1. Find the reason in the console at its cluster or run, or in worker.log and api.log in ${logs}`,
+      '    2. Remove it, stop with Ctrl-C, and repeat the steps: npm run quickstart',
+      '',
+      '  Without the steps: npm run quickstart -- --no-demo',
+    ];
+  }
+
   /** @param {import('./demo/session.mjs').Session} session @param {Runtime} runtime */
   async demo(session, runtime) {
     const { console, print, signal } = this;
@@ -258,7 +292,7 @@ class Quickstart {
     console.plain(`  The sum of 0 to 999, in a notebook's cell   ${result.cell}`);
     console.plain(`  the same from a function                   ${result.called}`);
     console.plain(`  The workspace with the job is exported to  ${result.document}\n`);
-    if (!result.ok) console.error('The job, the notebook or the function did not give the expected result.');
+    for (const step of result.wrong) console.error(`The step "${step}" failed: its result is not the expected one.`);
     if (!this.options.exit) return result;
     await destroyCluster(session, result.clusterId, { signal });
     print('The cluster is destroyed');
@@ -399,12 +433,13 @@ function readPort(text) {
   throw new SetupError(`PORT is ${JSON.stringify(text)}, but a port is a whole number from 1 to 65535.`);
 }
 
-/** @param {unknown} error */
+/** @param {unknown} error @returns {string} */
 function describe(error) {
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'ENOSPC') {
     return 'the disk is full. Free some space or set RUNTIME_DIR to a folder on a larger disk.';
   }
+  if (error instanceof DemoStepError) return `The step "${error.step}" failed: ${describe(error.cause)}`;
   if (error instanceof SetupError || error instanceof ApiError) return error.message;
   return error.stack ?? String(error);
 }

@@ -68,12 +68,28 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {number} clusterId
  * @property {string} document file with the exported workspace
  * @property {{title: string, ms: number}[]} steps
+ * @property {string[]} wrong titles of the steps whose result is not the expected one
  */
+
+const JOB_STEP = 'Run the job';
+const CELL_STEP = 'Execute a cell of a notebook';
+const FUNCTION_STEP = 'Call a function';
+
+/** A step that could not be completed; its `cause` says why. */
+export class DemoStepError extends Error {
+  /** @param {string} step its title @param {unknown} cause */
+  constructor(step, cause) {
+    super(`The step "${step}" failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'DemoStepError';
+    this.step = step;
+  }
+}
 
 /**
  * Runs a PySpark job on a new cluster, using only REST. Records of an earlier run are found by name and reused.
  * @param {DemoOptions} options
  * @returns {Promise<DemoResult>}
+ * @throws {DemoStepError}
  */
 export async function runDemo({ session, folder, sparkVersion, productName = 'PLATFORM', print = () => {}, signal }) {
   /** @type {{title: string, ms: number}[]} */
@@ -86,7 +102,9 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
   const step = async (title, action) => {
     print(`${title} …`, true);
     const started = performance.now();
-    const result = await reportingElapsedTime(title, print, action);
+    const result = await reportingElapsedTime(title, print, action).catch((error) => {
+      throw new DemoStepError(title, error);
+    });
     const ms = performance.now() - started;
     steps.push({ title, ms });
     print(`${title}: ${seconds(ms)}`);
@@ -107,15 +125,20 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
   await step('Reserve the cluster for the workspace', () => associate(session, { workspaceId, clusterId }));
   await step('Start the cluster', () => startCluster(session, clusterId, { print, signal }));
   const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId, sparkVersion));
-  const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
+  const run = await step(JOB_STEP, () => runJob(session, workspaceId, jobConfId, { print, signal }));
   const place = { workspaceId, clusterId, signal };
-  const cell = await step('Execute a cell of a notebook', () => runCell(session, place));
-  const called = await step('Call a function', () => callFunction(session, { ...place, productName }));
+  const cell = await step(CELL_STEP, () => runCell(session, place));
+  const called = await step(FUNCTION_STEP, () => callFunction(session, { ...place, productName }));
   const document = await step('Export the workspace', () => exportWorkspace(session, workspaceId, folder));
 
   const actual = run.log.match(/^RESULT .*$/m)?.[0]?.trim() ?? null;
-  const ok = run.status === 'DONE' && actual === expected && cell === '499500' && called === '{"sum":499500}';
-  return { ok, status: run.status, expected, actual, cell, called, workspaceId, clusterId, document, steps };
+  const wrong = [
+    ...(run.status === 'DONE' && actual === expected ? [] : [JOB_STEP]),
+    ...(cell === '499500' ? [] : [CELL_STEP]),
+    ...(called === '{"sum":499500}' ? [] : [FUNCTION_STEP]),
+  ];
+  const figures = { expected, actual, cell, called };
+  return { ok: wrong.length === 0, wrong, status: run.status, ...figures, workspaceId, clusterId, document, steps };
 }
 
 /**
