@@ -1,4 +1,4 @@
-import { memoryMb } from './memory-text';
+import { javaHeap, MEMORY_FORM, memoryMb } from './memory-text';
 
 describe('memoryMb', () => {
   it.each([
@@ -16,4 +16,29 @@ describe('memoryMb', () => {
   it.each(['', 'much', '1.5g', '-1g', '1gg'])('returns null for %p', (text) => {
     expect(memoryMb(text)).toBeNull();
   });
+});
+
+describe('MEMORY_FORM', () => {
+  it.each(['536870912b', '512m', '512M', '2g', '2gb', '2GB', '1Tb', '1pb', '02g'])('matches %p', (text) => {
+    expect(text).toMatch(MEMORY_FORM);
+  });
+
+  it.each(['', '12 potatoes', '512', '0m', '1.5g', '-1g', '2 g', ' 2g', '2g\n', '2gg', '2bb', '2e', 'g'])(
+    'does not match %p',
+    (text) => expect(text).not.toMatch(MEMORY_FORM),
+  );
+});
+
+describe('javaHeap', () => {
+  it.each([
+    ['2g', '2g'],
+    ['512M', '512M'],
+    ['2gb', '2g'],
+    ['512MB', '512m'],
+    ['536870912b', '536870912'],
+    ['1p', '1024t'],
+    ['2PB', '2048t'],
+    ['1024', '1024'],
+    ['much', 'much'],
+  ])('writes %p as %p', (text, expected) => expect(javaHeap(text)).toBe(expected));
 });

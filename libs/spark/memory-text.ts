@@ -6,3 +6,21 @@ export function memoryMb(text: string): number | null {
   if (digits === undefined) return null;
   return Math.floor(Number(digits) * (MIB[unit.toLowerCase() || 'm'] ?? 1));
 }
+
+/**
+ * Matches a memory size as Spark's `JavaUtils` reads it, and as validators of other languages can read the pattern. Spark takes a heap
+ * without a unit for bytes in some places and for MiB in others, so a unit is required.
+ */
+export const MEMORY_FORM = /^0*[1-9][0-9]{0,14}([bB]|[kKmMgGtTpP][bB]?)$/;
+/** Describes {@link MEMORY_FORM}: `must be …`. */
+export const MEMORY_MEANING =
+  'a whole number greater than 0 with a unit (b, k, kb, m, mb, g, gb, t, tb, p or pb), such as 512m or 2g';
+
+/** Returns a heap as the JVM reads it, which knows neither `2gb` nor petabytes. Any other text stays as it is. */
+export function javaHeap(text: string): string {
+  const [, digits = '', unit = ''] = /^([0-9]{1,15})(b|[kmgt]b|pb?)$/i.exec(text) ?? [];
+  if (unit === '') return text;
+  const letter = unit.charAt(0).toLowerCase();
+  if (letter === 'b') return digits;
+  return letter === 'p' ? `${BigInt(digits) * 1024n}t` : `${digits}${letter}`;
+}

@@ -79,6 +79,8 @@ describe('job configurations', () => {
     ['what the type refuses', { rawScalaCode: 'val a = 1' }, [400, 'JOB_CONF.FIELD_REFUSED']],
     ['conf that is not key=value', { conf: ['spark.a'] }, [400, 'JOB_CONF.INVALID_CONF']],
     ["a property of the platform's", { conf: ['spark.a=1', 'spark.master=local'] }, [400, 'JOB_CONF.PROPERTY_OWNED']],
+    ['a heap that Spark cannot read', { executor_memory: '12 potatoes' }, [400, 'REQUEST.INVALID']],
+    ['a time that Spark cannot read', { conf: ['spark.network.timeout=2 minutes'] }, [400, 'JOB_CONF.INVALID_CONF']],
     ['a file outside the workspace', { files: ['../../etc/passwd'] }, [400, 'FILE.INVALID_PATH']],
     ['an archive from there', { archives: ['../x.zip#env'] }, [400, 'FILE.INVALID_PATH']],
     ['one URI with a comma', { jars: ['s3a://b/a,b.jar'] }, [400, 'JOB_CONF.INVALID_FILE']],
@@ -120,6 +122,32 @@ describe('job configurations', () => {
     expect(made.body.details).toEqual({ property: 'spark.authenticate.secret' });
     const run = await caller.call('POST', jobs, { job_conf_name: conf, conf: owned });
     expect([refusal(run), run.body.details]).toEqual([[400, 'JOB.PROPERTY_OWNED'], made.body.details]);
+  });
+
+  it('are refused with a heap that Spark cannot read, and say what it reads', async () => {
+    const made = await create(people.unique('job'), { driver_memory: '12 potatoes' });
+    const text =
+      'driver_memory must be a whole number greater than 0 with a unit (b, k, kb, m, mb, g, gb, t, tb, p or pb), ' +
+      'such as 512m or 2g, and not "12 potatoes"';
+    expect(made).toMatchObject({
+      status: 400,
+      body: { error_message: `The request is not valid: ${text}.`, details: { fields: { driver_memory: [text] } } },
+    });
+    const overhead = ['spark.executor.memoryOverhead=12 potatoes'];
+    const run = await caller.call('POST', jobs, { job_conf_name: conf, conf: overhead });
+    expect(refusal(run)).toEqual([400, 'JOB.INVALID_CONF']);
+    expect(run.body.details).toEqual({ property: 'spark.executor.memoryOverhead' });
+  });
+
+  it('of an older release with such a heap can be read and changed', async () => {
+    const wrong = { driver_memory: '12 potatoes', conf: ['spark.executor.cores=two'] };
+    await api.database.query('UPDATE job_confs SET settings = settings || $1 WHERE workspace_id = $2', [
+      JSON.stringify(wrong),
+      workspace,
+    ]);
+    expect(await caller.call('GET', of())).toMatchObject({ status: 200, body: wrong });
+    expect(await update({ executor_memory: '2gb' })).toMatchObject({ status: 201, body: wrong });
+    expect(await update({ driver_memory: '1GB', conf: null })).toMatchObject({ body: { driver_memory: '1GB' } });
   });
 
   it('of an older release that set such properties can change all else, and run', async () => {

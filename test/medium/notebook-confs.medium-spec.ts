@@ -162,6 +162,8 @@ describe('notebook configurations', () => {
     ['a name that is taken', { notebook_name: 'taken', notebook_path: '/b.ipynb' }, [409, 'RECORD.DUPLICATE_NAME']],
     ['no cluster', { cluster_id: 999_999 }, [404, 'CLUSTER.NOT_FOUND']],
     ["a property of the platform's", { conf: ['spark.master=x'] }, [400, 'NOTEBOOK_CONF.PROPERTY_OWNED']],
+    ['a heap that Spark cannot read', { driver_memory: '12 potatoes' }, [400, 'REQUEST.INVALID']],
+    ['cores that Spark cannot read', { conf: ['spark.executor.cores=two'] }, [400, 'NOTEBOOK_CONF.INVALID_CONF']],
     ['an invalid package', { packages: ['x'] }, [400, 'NOTEBOOK_CONF.INVALID_PACKAGE']],
     ['a file outside the workspace', { files: ['../x'] }, [400, 'FILE.INVALID_PATH']],
     ['an unknown language', { notebook_type: 'r' }, [400, 'REQUEST.INVALID']],

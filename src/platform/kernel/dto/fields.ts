@@ -56,6 +56,8 @@ interface TextOptions extends FieldOptions {
   publishedPattern?: RegExp;
   /** Describes the pattern in the error: `must be …`. */
   meaning?: string;
+  /** The error about the pattern names the value, which is no secret. */
+  showsValue?: boolean;
 }
 
 interface TextsOptions extends FieldOptions {
@@ -221,6 +223,7 @@ export const Field = {
             matching(options.pattern, {
               maxLength: options.maxLength,
               message: `$property must be ${options.meaning ?? 'well formed'}`,
+              ...(options.showsValue ? { showsValue: true } : {}),
             }),
           ]
         : []),

@@ -5,6 +5,7 @@ class Body {
   @atLeastCharacters(2) @atMostCharacters(4) text: unknown = 'fine';
   @atMostCharacters(2, { each: true }) texts: unknown = [];
   @matching(/^[a-z]*$/, { maxLength: 4, message: '$property must consist of letters' }) word: unknown = 'word';
+  @matching(/^\d$/, { message: '$property must be a digit', showsValue: true }) digit: unknown = '1';
   @uniqueItems() items: unknown = [];
 }
 
@@ -32,6 +33,13 @@ describe('rules of texts', () => {
     [5, [SHORT, LONG]],
   ])('count the characters of %p', (text, expected) => {
     expect(problems({ text }).sort()).toEqual(expected);
+  });
+
+  it('name a value that is no secret, without its end and placeholders', () => {
+    expect(problems({ digit: 'ten' })).toEqual(['digit must be a digit, and not "ten"']);
+    expect(problems({ digit: [Symbol('a record')] })).toEqual(['digit must be a digit']);
+    expect(problems({ digit: '$value' })).toEqual(['digit must be a digit, and not "value"']);
+    expect(problems({ digit: 'x'.repeat(100) })).toEqual([`digit must be a digit, and not "${'x'.repeat(64)}…"`]);
   });
 
   it('count as the rules of class-validator do, whatever the units and their order', () => {

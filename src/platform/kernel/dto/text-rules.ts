@@ -1,4 +1,5 @@
 import { ValidateBy } from 'class-validator';
+import { shownName } from './problems';
 
 /**
  * These rules replace those of class-validator, whose time grows with the size of a request that exceeds them: the originals
@@ -66,10 +67,18 @@ export function atLeastCharacters(min: number, options: Each = {}): PropertyDeco
   );
 }
 
-/** A text must match a pattern. The rule leaves a text longer than `maxLength` characters to the rule for its length. */
+/**
+ * A text must match a pattern. The rule leaves a text longer than `maxLength` characters to the rule for its length.
+ * `showsValue` ends the message with the text, which must not be a secret then.
+ */
 export function matching(
   pattern: RegExp,
-  { maxLength, message, ...options }: Each & { maxLength?: number; message: string },
+  {
+    maxLength,
+    message,
+    showsValue = false,
+    ...options
+  }: Each & { maxLength?: number; message: string; showsValue?: boolean },
 ): PropertyDecorator {
   return ValidateBy(
     {
@@ -78,11 +87,16 @@ export function matching(
         validate: (value: unknown) =>
           typeof value === 'string' &&
           ((maxLength !== undefined && value.length > maxLength * MAX_UNITS_PER_CHARACTER) || pattern.test(value)),
-        defaultMessage: () => message,
+        defaultMessage: (args) => (showsValue ? message + butNot(args?.value) : message),
       },
     },
     options,
   );
+}
+
+/** Returns the end of a message that names the value, without dollar signs, which begin placeholders of class-validator. */
+function butNot(value: unknown): string {
+  return typeof value === 'string' ? `, and not "${shownName(value).replaceAll('$', '')}"` : '';
 }
 
 /** A list must not have an item twice. */

@@ -44,8 +44,19 @@ describe('checkConf', () => {
     ['JOB_CONF', ' spark.master=local[1]', 'JOB_CONF.INVALID_CONF'],
     ['JOB_CONF', 'spark.master=local[1]', 'JOB_CONF.PROPERTY_OWNED'],
     ['JOB', 'spark.b =2', 'JOB.INVALID_CONF'],
+    ['CLUSTER', 'spark.driver.memory 2g', null],
+    ['CLUSTER', 'spark.driver.memory 12 potatoes', 'CLUSTER.INVALID_SPARK_CONF'],
+    ['JOB', 'spark.network.timeout=2 minutes', 'JOB.INVALID_CONF'],
+    ['NOTEBOOK_CONF', 'spark.executor.cores=two', 'NOTEBOOK_CONF.INVALID_CONF'],
     ['JOB', 'spark.eventLog.dir=/tmp', 'JOB.PROPERTY_OWNED'],
   ])('of a %s refuses %j with %p', (who, entry, code) => expect(refusal(who, entry)).toBe(code));
+
+  it('says which value Spark cannot read, and what it reads', () => {
+    expect(() => checkConf('JOB_CONF', ['spark.executor.memoryOverhead=12 potatoes'])).toThrow(
+      'The Spark property spark.executor.memoryOverhead cannot be "12 potatoes". It must be a whole number with or without a ' +
+        'unit (b, k, kb, m, mb, g, gb, t, tb, p or pb), such as 512m.',
+    );
+  });
 
   it('says which property it is, and why', () => {
     expect(() => checkConf('JOB_CONF', ['spark.master=local'])).toThrow(

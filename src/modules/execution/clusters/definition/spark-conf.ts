@@ -1,5 +1,7 @@
 import type { AcceleratorKind } from '../../../../../libs/contracts/agent-protocol';
 import { whyOwned } from '../../../../../libs/spark/owned-properties';
+import { requiredForm } from '../../../../../libs/spark/typed-properties';
+import { shownName } from '../../../../platform/kernel/dto/problems';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 
 /** The form of conf entries and the code of a malformed entry, by kind of record. */
@@ -24,7 +26,7 @@ export function parseConfEntry(entry: string): { key: string; value: string } | 
   return key === undefined || value === undefined ? null : { key, value };
 }
 
-/** Throws a 400 for the first entry that is malformed or sets a property of the platform. */
+/** Throws a 400 for the first entry that is malformed, sets a property of the platform or has a value that Spark cannot read. */
 export function checkConf(who: Configures, entries: readonly string[] | null | undefined): void {
   const { code, form, onlyEquals } = FORMS[who];
   for (const entry of entries ?? []) {
@@ -33,7 +35,17 @@ export function checkConf(who: Configures, entries: readonly string[] | null | u
       throw invalid(code, `The conf entry "${entry}" is not ${form}.`);
     }
     assertNotOwned(who, parsed.key);
+    assertReadable(code, parsed);
   }
+}
+
+/** Throws a 400 for a value with which Spark would not start. */
+function assertReadable(code: string, { key: property, value }: { key: string; value: string }): void {
+  const form = requiredForm(property, value);
+  if (form === null) return;
+  throw invalid(code, `The Spark property ${property} cannot be "${shownName(value)}". It must be ${form}.`, {
+    property,
+  });
 }
 
 /** Throws a 400 if users cannot set the property on a cluster with the accelerator. */

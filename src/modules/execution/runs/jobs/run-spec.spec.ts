@@ -77,6 +77,8 @@ describe('buildRunSpec', () => {
       expect(memory({ driver_memory: '1g' }, { conf: ['spark.driver.memory 2g'] })).toEqual(['1g', undefined]);
       expect(memory({}, { conf: ['spark.driver.memory= 2g '] })).toEqual(['2g', undefined]);
       const conf = ['spark.driver.memory=3g'];
+      expect(memory({ driver_memory: '2GB' })).toEqual(['2g', undefined]);
+      expect(memory({}, { conf: ['spark.driver.memory 2gb'] })).toEqual(['2g', undefined]);
       expect(memory({ conf }, { conf: ['spark.driver.memory 2g'] })).toEqual(['3g', undefined]);
       expect(memory({ conf }, {}, { conf: ['spark.driver.memory=4g'] })).toEqual(['4g', undefined]);
     });

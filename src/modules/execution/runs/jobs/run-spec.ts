@@ -8,6 +8,7 @@ import type {
   RunSpec,
 } from '../../../../../libs/contracts/agent-protocol';
 import { gpuPercent } from '../../../../../libs/spark/accelerator';
+import { javaHeap } from '../../../../../libs/spark/memory-text';
 import {
   type ClusterNode,
   configuredDriverMemory,
@@ -191,7 +192,7 @@ function driverResources(
   return {
     ...(configured === null
       ? { driver_memory: `${heapMb}m`, driver_memory_is_default: true }
-      : { driver_memory: configured }),
+      : { driver_memory: javaHeap(configured) }),
     ...(accelerator === 'turbo' && { accelerator: { kind: accelerator, memory_mb: shareMb } }),
     ...(accelerator === 'cuda' && {
       accelerator: { kind: accelerator, gpu_percent: gpuPercent(maxParallelJobs) },

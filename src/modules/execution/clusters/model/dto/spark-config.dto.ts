@@ -12,7 +12,8 @@ export class SparkConfig {
     optional: true,
     nullable: true,
     description:
-      'Spark properties, "key value" or "key=value" each, whose value may contain blanks. The platform\'s own are excluded; null for none',
+      'Spark properties, "key value" or "key=value" each, whose value may contain blanks. The platform\'s own are excluded. A size, time or number of a ' +
+      'common property must be one that Spark can read; null for none',
   })
   conf?: string[] | null;
   @Field.texts({

@@ -1,3 +1,4 @@
+import { MEMORY_FORM, MEMORY_MEANING } from '../../../../../../libs/spark/memory-text';
 import { nameEnum } from '../../../../../platform/kernel/dto/named-enums';
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
@@ -20,6 +21,7 @@ const DEPLOY_MODES = nameEnum(
 
 const text = { optional: true, nullable: true } as const;
 const setting = { optional: true, nullable: true, minLength: 1 } as const;
+const memory = { ...text, pattern: MEMORY_FORM, meaning: MEMORY_MEANING, showsValue: true } as const;
 const limit = { min: 0, description: 'Maximum number of unfinished runs at a time; 0 means no limit' } as const;
 const count = { optional: true, nullable: true, min: 1, max: 100_000 } as const;
 
@@ -41,7 +43,9 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
   files: { is: `Files that the program can read. Each is ${FILE}; a URI must not contain a comma`, null: NONE },
   properties_file: { is: 'Files with Spark properties, found like `files`; those in `conf` win', null: NONE },
   conf: {
-    is: 'Spark properties, each as key=value, except those that the platform sets; blanks are part of the value',
+    is:
+      'Spark properties, each as key=value, except those that the platform sets; blanks are part of the value. A size, time or number of a ' +
+      'common property must be one that Spark can read',
     null: NONE,
   },
   packages: { is: 'Maven coordinates (group:artifact:version) of libraries of the driver and executors', null: NONE },
@@ -53,11 +57,11 @@ const SETTINGS: Record<keyof JobSettings, Meaning> = {
       'directory',
     null: NONE,
   },
-  driver_memory: { is: 'Heap of the driver, such as 512m or 2g', null: "for the job's share of the node's memory" },
+  driver_memory: { is: `Heap of the driver: ${MEMORY_MEANING}`, null: "for the job's share of the node's memory" },
   driver_java_options: { is: "Options of the driver's JVM", null: NONE },
   driver_library_path: { is: 'Path at which the driver finds native libraries', null: OF_SPARK },
   driver_class_path: { is: 'Entries to prepend to the class path of the driver', null: NONE },
-  executor_memory: { is: 'Heap of each executor, such as 512m or 2g', null: OF_SPARK },
+  executor_memory: { is: `Heap of each executor: ${MEMORY_MEANING}`, null: OF_SPARK },
   principal: { is: 'Kerberos principal that the job authenticates as, with `keytab`', null: NONE },
   keytab: {
     is: 'Kerberos keytab of the principal: a file of the workspace, or `file:///path` on the nodes',
@@ -134,11 +138,11 @@ export class JobSettings {
   @Field.texts(text) jars?: string[] | null;
   @Field.texts(text)
   archives?: string[] | null;
-  @Field.text(setting) driver_memory?: string | null;
+  @Field.text(memory) driver_memory?: string | null;
   @Field.text(setting) driver_java_options?: string | null;
   @Field.text(setting) driver_library_path?: string | null;
   @Field.text(setting) driver_class_path?: string | null;
-  @Field.text(setting) executor_memory?: string | null;
+  @Field.text(memory) executor_memory?: string | null;
   @Field.text(setting) principal?: string | null;
   @Field.text(setting)
   keytab?: string | null;
