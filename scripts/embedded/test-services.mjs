@@ -225,7 +225,7 @@ export class TestServices {
   /** Options of every preparation: a log is not for the transient lines, such as the shares of a download. */
   #options() {
     /** @type {import('./install.mjs').OnProgress} */
-    const onProgress = (text, transient) => transient || this.onProgress(text);
+    const onProgress = (text, transient) => (transient ? undefined : this.onProgress(text));
     return { onProgress, signal: this.signal, env: this.env };
   }
 
