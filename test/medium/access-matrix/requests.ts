@@ -183,6 +183,7 @@ const MORE: Record<string, Record<string, unknown>> = {
   // A stream has no end, so this one is refused; test/attacks/events looks at what is in it.
   streamEvents: { last_event_id: 'none' },
   listCosts: { from: BILLED_ON, until: BILLED_ON },
+  listCostIntervals: { from: BILLED_ON, until: BILLED_ON },
   login: { username: LOGIN_NAME, password: PASSWORD },
   ...Object.fromEntries(
     [

@@ -12,5 +12,6 @@ export {
   startOf,
   staysBetween,
 } from './sums.joins';
+export { type StayPosition, tenantStays } from './tenant-stays.joins';
 export { pricedPeriods } from './unit-prices';
 export { usageDays, type UsagePeriod } from './usage-days.joins';

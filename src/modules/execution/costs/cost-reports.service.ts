@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config';
-import { invalid } from '../../../platform/kernel/errors/domain-error';
 import { BillingService, type PricedPeriod, pricedPeriods } from '../billing';
+import { assertCostPeriod } from './cost-period';
 import { type CostPosition, decodeCostPosition, encodeCostPosition } from './cost-position';
 import {
   type CostRow,
@@ -15,9 +15,6 @@ import type { Cost } from './dto/cost.dto';
 import type { CostLine, CostPart, CostQuery, CostReport, CostSubject, CostTotal } from './dto/cost-report.dto';
 import { costOf } from './pricing';
 
-/** Maximum length of a period, in days. */
-const MAX_DAYS = 366;
-const DAY_MS = 86_400_000;
 const NOTHING: SumsRow = { node_ms: 0, ycu: '0', unpriced: 0, priced: 0, currencies: 0, currency: null, amount: '0' };
 
 /** Reports what a tenant's runs and nodes cost, divided by days, workspaces, clusters, users or runs. */
@@ -35,7 +32,7 @@ export class CostReportsService {
 
   async report(scope: CostScope, query: CostQuery): Promise<CostReport> {
     const { from, until, limit } = query;
-    assertPeriod(from, until);
+    assertCostPeriod(from, until);
     const part = query.by as CostPart;
     const after = query.after === undefined ? null : decodeCostPosition(part, query.after);
     const at = await this.billing.now();
@@ -89,13 +86,4 @@ export class CostReportsService {
     const cost = (sums: SumsRow | undefined): Cost | null => (sums ? costOf(sums, this.prices) : null);
     return { runs: costOf(runs, this.prices), idle: cost(idle), nodes: cost(nodes) };
   }
-}
-
-function assertPeriod(from: string, until: string): void {
-  if (from > until) throw invalid('COST.INVALID_PERIOD', '"from" must not be after "until".');
-  const days = (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
-  if (days > MAX_DAYS)
-    throw invalid('COST.PERIOD_TOO_LONG', `"from" and "until" may be at most ${MAX_DAYS} days apart, not ${days}.`, {
-      max_days: MAX_DAYS,
-    });
 }

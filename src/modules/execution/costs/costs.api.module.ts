@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module';
+import { CostIntervalsRepository } from './cost-intervals.repository';
+import { CostIntervalsService } from './cost-intervals.service';
 import { CostReportsRepository } from './cost-reports.repository';
 import { CostReportsService } from './cost-reports.service';
 import { CostsController } from './costs.controller';
@@ -8,7 +10,14 @@ import { RunCostsService } from './run-costs.service';
 
 @Module({
   imports: [BillingModule],
-  providers: [CostReportsRepository, CostReportsService, RunCostsRepository, RunCostsService],
+  providers: [
+    CostIntervalsRepository,
+    CostIntervalsService,
+    CostReportsRepository,
+    CostReportsService,
+    RunCostsRepository,
+    RunCostsService,
+  ],
   controllers: [CostsController],
 })
 export class CostsApiModule {}

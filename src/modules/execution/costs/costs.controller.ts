@@ -8,6 +8,7 @@ import {
 import { Operation, Responses } from '../../../platform/http/operation';
 import { IdParam } from '../../../platform/http/parameters';
 import { Allow } from '../../../platform/kernel/auth/access';
+import { ADMINS } from '../../../platform/kernel/auth/roles';
 import {
   isTenantAdmin,
   type Principal,
@@ -15,8 +16,10 @@ import {
   type WorkspaceContext,
   type WorkspaceScope,
 } from '../../../platform/kernel/auth/principal';
+import { CostIntervalsService } from './cost-intervals.service';
 import { CostReportsService } from './cost-reports.service';
 import { RunCost } from './dto/cost.dto';
+import { CostIntervals, CostIntervalsQuery } from './dto/cost-intervals.dto';
 import { CostQuery, CostReport } from './dto/cost-report.dto';
 import { RunCostsService } from './run-costs.service';
 
@@ -25,6 +28,7 @@ export class CostsController {
   constructor(
     private readonly runs: RunCostsService,
     private readonly reports: CostReportsService,
+    private readonly intervals: CostIntervalsService,
   ) {}
 
   @Operation({
@@ -49,6 +53,22 @@ export class CostsController {
     const workspaceId = workspace?.workspaceId ?? null;
     const { cluster_ids: clusterIds = null, created_by_ids: createdByIds = null } = query;
     return this.reports.report({ ...scope, everyone, workspaceId, clusterIds, createdByIds }, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/costs/intervals',
+    id: 'listCostIntervals',
+    summary: 'List the intervals of the ledger that add up to what the nodes of a tenant cost',
+    description:
+      'Returns the stays of nodes in RUNNING between two days (UTC) that are both included, those that began last first. A stay that begins before the period or ends after it counts only within it, and one of a node that is RUNNING until `as_of`. All of them add up to `total`, which is what `GET /costs` says for `nodes`. For the next page, send `next` as `after` with the same filters.',
+    isExtension: true,
+    tag: 'Costs',
+    access: Allow.tenant(ADMINS),
+    response: Responses.one(CostIntervals),
+  })
+  listIntervals(@CurrentScope() scope: TenantScope, @Query() query: CostIntervalsQuery): Promise<CostIntervals> {
+    return this.intervals.list(scope, query);
   }
 
   @Operation({

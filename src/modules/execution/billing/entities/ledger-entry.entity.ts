@@ -16,6 +16,10 @@ export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 @Index('uq_ledger_entries_reversal', ['reverses_id'], { unique: true, where: 'reverses_id IS NOT NULL' })
 @Index('ix_ledger_entries_cluster', ['cluster_id', 'ended_at'])
 @Index('ix_ledger_entries_node', ['node_id', 'ended_at'])
+@Index('ix_ledger_entries_tenant_began', ['tenant_id', 'began_at', 'node_state_id'])
+@Index('ix_ledger_entries_cluster_began', ['cluster_id', 'began_at', 'node_state_id'])
+// An index on an expression (the time from beginning to end), which only the migration can declare.
+@Index('ix_ledger_entries_time', { synchronize: false })
 @Check('ck_ledger_entries_kind', oneOf('kind', LEDGER_ENTRY_KINDS))
 @Check('ck_ledger_entries_reversal', `(kind = 'reversal') = (reverses_id IS NOT NULL)`)
 @ForeignKey('LedgerEntry', ['tenant_id', 'reverses_id'], ['tenant_id', 'ledger_entry_id'], {
