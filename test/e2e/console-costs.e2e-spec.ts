@@ -123,6 +123,14 @@ async function linesOf(on: Page, first: string): Promise<string[][]> {
   return Promise.all(rows.slice(1).map((row) => row.getByRole('cell').allInnerTexts()));
 }
 
+/** Returns the intervals that the drawer shows, without the line of their sum. */
+async function intervalsOf(on: Page): Promise<string[][]> {
+  const list = on.getByRole('dialog').getByRole('region', { name: 'Intervals' });
+  await list.waitFor();
+  const rows = await list.getByRole('row').all();
+  return Promise.all(rows.slice(1, -1).map((row) => row.getByRole('cell').allInnerTexts()));
+}
+
 // Real: the platform, PostgreSQL and a browser. The node and its runs are only records.
 describe('an administrator in the console', () => {
   it('sees what the nodes of a period cost, how much of it was idle, and on which days', async () => {
@@ -138,6 +146,28 @@ describe('an administrator in the console', () => {
       ['Sat, 10 May 2025', '50.0 %', '$0.1500', '$0.2500', '$0.4000', '8.0000', '4.0000'],
     ]);
     await expectAccessible(page);
+  });
+
+  it('follows the sum of a day, a cluster or the period to the intervals of the ledger', async () => {
+    const cut = ['2025-05-11 00:00:00.000', '2025-05-11 04:00:00.000', '4 h 00 min', '8.0000', '0.05', '$0.4000'];
+    await page.getByRole('link', { name: '$0.4000: intervals of Sun, 11 May 2025' }).click();
+    await page.waitForURL(/intervals=2025-05-11/);
+    expect(await intervalsOf(page)).toEqual([['etl', expect.stringMatching(/^#\d+ · /), ...cut]]);
+    await page.reload();
+    expect(await intervalsOf(page)).toHaveLength(1);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.waitForURL((url) => !url.search.includes('intervals'));
+    await page.getByRole('link', { name: '$0.8000: intervals of The whole period' }).click();
+    expect(await intervalsOf(page)).toMatchObject([{ 2: '2025-05-10 20:00:00.000', 4: '8 h 00 min', 7: '$0.8000' }]);
+    await open(page, `costs?from=2025-05-12&to=2025-05-13&intervals=all`);
+    await page.getByRole('dialog').getByText('No node was RUNNING in these days').waitFor();
+    await open(page, `costs?${PERIOD}&by=cluster`);
+    await page.getByRole('link', { name: '$0.8000: intervals of etl' }).click();
+    await page.waitForURL(/of=\d+/);
+    expect(await intervalsOf(page)).toMatchObject([{ 0: 'etl', 7: '$0.8000' }]);
+    await open(page, `costs?${PERIOD}`);
+    await linesOf(page, 'Sun');
   });
 
   it('follows a workspace to its runs and a run to the ledger, by keyboard', async () => {

@@ -1,4 +1,5 @@
 import type { Cost } from 'managed-spark/types';
+import { commonTexts } from '../../shared/common-texts';
 
 const HOUR_MS = 3_600_000;
 
@@ -45,6 +46,11 @@ export function unitsOf(largest: Cost): (cost: Cost) => string {
 export function percentText(part: number, whole: number): string {
   const percent = whole > 0 ? (part / whole) * 100 : 0;
   return percent > 0 && percent < 0.05 ? '<0.1' : percent.toFixed(1);
+}
+
+/** Returns a moment to the millisecond: intervals end with days of UTC. */
+export function utcText(at: string | null): string {
+  return at === null ? commonTexts.none : at.replace('T', ' ').replace('Z', '');
 }
 
 function decimals(largest: number, options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {

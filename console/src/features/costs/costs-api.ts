@@ -1,10 +1,16 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { getRunCost, listCosts, type ListCostsInput } from 'managed-spark/operations';
+import {
+  getRunCost,
+  listCostIntervals,
+  type ListCostIntervalsInput,
+  listCosts,
+  type ListCostsInput,
+} from 'managed-spark/operations';
 import { api } from '../../api/client';
 import { costTexts } from '../../shared/cost-texts';
 import { number } from '../../shared/texts';
 import { csvOfLines } from './costs-csv';
-import { type CostsSearch, daysOf, type Part, type Period } from './costs-search';
+import { type CostsSearch, daysOf, type IntervalsOf, type Part, type Period } from './costs-search';
 
 const PAGE_SIZE = 100;
 const CSV_PAGE_SIZE = 1_000;
@@ -65,6 +71,25 @@ export const runCostQuery = (workspaceId: number, runId: number) =>
   queryOptions({
     queryKey: ['costs', 'run', workspaceId, runId],
     queryFn: ({ signal }) => api.call(getRunCost, { path: { workspace_id: workspaceId, run_id: runId }, signal }),
+    staleTime: STALE_MS,
+  });
+
+/** A request for intervals of the ledger without the page. */
+export type IntervalsQuery = NonNullable<ListCostIntervalsInput['query']>;
+
+/** Returns the request for the intervals that a sum consists of. */
+export function intervalsQueryOf({ from, to, cluster }: IntervalsOf): IntervalsQuery {
+  return { from, until: to, ...(cluster !== null && { cluster_ids: [cluster] }) };
+}
+
+/** Pages of the intervals; each page also has their sum. */
+export const intervalsQuery = (query: IntervalsQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['costs', 'intervals', query],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      api.call(listCostIntervals, { query: { ...query, limit: PAGE_SIZE, after: pageParam }, signal }),
+    getNextPageParam: ({ result_set: { next } }) => next,
     staleTime: STALE_MS,
   });
 

@@ -17,9 +17,18 @@ import { measureOf } from './cost-format';
 import { commandOf, type CostsQuery, costsQueryOf, daysQuery, linesQuery, readCsv } from './costs-api';
 import { CostsChart } from './costs-chart';
 import { CostsFilters } from './costs-filters';
-import { type CostsSearch, type Part, PARTS, type Period, periodOf, readCostsSearch } from './costs-search';
+import {
+  type CostsSearch,
+  intervalsOf,
+  type Part,
+  PARTS,
+  type Period,
+  periodOf,
+  readCostsSearch,
+} from './costs-search';
 import { CostsSummary, PricingNote } from './costs-summary';
 import { CostsTable } from './costs-table';
+import { IntervalsDrawer } from './intervals-drawer';
 import { RunCostDrawer } from './run-cost-drawer';
 import styles from './costs-screen.module.css';
 
@@ -86,15 +95,22 @@ export function CostsScreen(): ReactNode {
           )}
         </>
       )}
-      {search.run !== undefined && search.in !== undefined && (
-        <RunCostDrawer
-          workspaceId={search.in}
-          runId={search.run}
-          onClose={() => void navigate({ search: (before) => ({ ...before, run: undefined, in: undefined }) })}
-        />
-      )}
+      <Drawers search={search} period={period} />
     </Page>
   );
+}
+
+/** The drawer that the address names: the cost of a run, or the intervals of a sum. */
+function Drawers({ search, period }: { search: CostsSearch; period: Period }): ReactNode {
+  const navigate = useNavigate({ from: '/costs' });
+  const close = (part: Partial<CostsSearch>) => void navigate({ search: (before) => ({ ...before, ...part }) });
+  const { run, in: workspace } = search;
+  if (run !== undefined && workspace !== undefined) {
+    const onClose = () => close({ run: undefined, in: undefined });
+    return <RunCostDrawer workspaceId={workspace} runId={run} onClose={onClose} />;
+  }
+  const intervals = intervalsOf(search, period);
+  return intervals && <IntervalsDrawer of={intervals} onClose={() => close({ intervals: undefined, of: undefined })} />;
 }
 
 interface SumsProps {

@@ -1,4 +1,4 @@
-import { daysOf, periodOf, readCostsSearch } from './costs-search';
+import { daysOf, intervalsOf, intervalsSearch, periodOf, readCostsSearch } from './costs-search';
 
 describe('the address of costs', () => {
   const now = new Date('2026-03-15T23:59:59Z');
@@ -38,5 +38,18 @@ describe('the address of costs', () => {
     expect(readCostsSearch(search)).toEqual({ cluster: 7 });
     const good = { from: '2026-02-28', to: '2026-03-01', by: 'run', run: '17', in: '3' };
     expect(readCostsSearch(good)).toEqual({ from: '2026-02-28', to: '2026-03-01', by: 'run', run: 17, in: 3 });
+  });
+
+  it.each([
+    ['the period', {}, { intervals: 'all' }, { from: '2026-03-01', to: '2026-03-31', cluster: 7 }],
+    ['a day', { day: '2026-03-02' }, { intervals: '2026-03-02' }, { from: '2026-03-02', to: '2026-03-02', cluster: 7 }],
+    ['a cluster', { cluster: 9 }, { intervals: 'all', of: 9 }, { from: '2026-03-01', to: '2026-03-31', cluster: 9 }],
+  ])('keeps the intervals of %s', (_what, line, search, sum) => {
+    expect(intervalsSearch(line)).toEqual(search);
+    expect(readCostsSearch({ ...search })).toEqual(search);
+    const period = { from: '2026-03-01', to: '2026-03-31', name: null };
+    expect(intervalsOf({ ...search, cluster: 7 }, period)).toEqual(sum);
+    expect(intervalsOf({ cluster: 7 }, period)).toBeNull();
+    expect(readCostsSearch({ intervals: 'some', of: 'x' })).toEqual({});
   });
 });

@@ -23,7 +23,19 @@ export interface CostsSearch {
   /** Id of the run whose intervals are open, and of its workspace. */
   run?: number;
   in?: number;
+  /** The day of the sum whose intervals are open, or `all` for the whole period; the cluster, if it is that of one. */
+  intervals?: string;
+  of?: number;
 }
+
+/** The sum whose intervals of the ledger are shown: days of UTC, both included, and a cluster; null for all of them. */
+export interface IntervalsOf {
+  from: string;
+  to: string;
+  cluster: number | null;
+}
+
+const WHOLE_PERIOD = 'all';
 
 /** Days of UTC, both included. */
 export interface Period {
@@ -44,6 +56,8 @@ export function readCostsSearch(search: Record<string, unknown>): CostsSearch {
     user: idParam(search['user']),
     run: idParam(search['run']),
     in: idParam(search['in']),
+    intervals: search['intervals'] === WHOLE_PERIOD ? WHOLE_PERIOD : dayParam(search['intervals']),
+    of: idParam(search['of']),
   });
 }
 
@@ -67,6 +81,18 @@ export function periodOf({ period, from, to }: CostsSearch, now: Date): Period {
     case '30d':
       return { from: daysBefore(now, 29), to: today, name: '30d' };
   }
+}
+
+/** Returns what the address becomes to show the intervals of a sum: of a day, of a cluster or, without either, of the period. */
+export function intervalsSearch({ day, cluster }: { day?: string | null; cluster?: number | null }): CostsSearch {
+  return withoutAbsent({ intervals: day ?? WHOLE_PERIOD, of: cluster ?? undefined });
+}
+
+/** Returns the sum whose intervals an address shows; null if it shows none. */
+export function intervalsOf({ intervals, of, cluster }: CostsSearch, { from, to }: Period): IntervalsOf | null {
+  if (intervals === undefined) return null;
+  const days = intervals === WHOLE_PERIOD ? { from, to } : { from: intervals, to: intervals };
+  return { ...days, cluster: of ?? cluster ?? null };
 }
 
 /** Returns every day of a period, the first one first. */

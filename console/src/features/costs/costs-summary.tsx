@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 import { CopyButton } from '../../shared/copy-button';
 import { costTexts } from '../../shared/cost-texts';
 import { Icon } from '../../shared/icons';
+import { intervalsSearch } from './costs-search';
+import { IntervalsLink } from './intervals-link';
 import { hoursOf, type Measure, percentText, unitsOf } from './cost-format';
 import styles from './costs-screen.module.css';
 
@@ -30,7 +32,7 @@ export function CostsSummary({ total, measure, isFiltered }: CostsSummaryProps):
   const share = (cost: Cost) => costTexts.percent(percentText(measure.valueOf(cost), whole));
   return (
     <section className={styles['totals']} aria-label={t.label}>
-      <Total name={t.nodes} hint={t.nodesHint} cost={nodes} measure={measure} of={nodes} />
+      <Total name={t.nodes} hint={t.nodesHint} cost={nodes} measure={measure} of={nodes} isLink />
       <Total name={t.runs} hint={t.runsHint} cost={runs} measure={measure} of={nodes} sign="held" share={share(runs)} />
       <Total name={t.idle} hint={t.idleHint} cost={idle} measure={measure} of={nodes} sign="idle" share={share(idle)} />
     </section>
@@ -47,10 +49,13 @@ interface TotalProps {
   /** The filling by which charts and bars show it. */
   sign?: 'held' | 'idle';
   share?: string;
+  /** True if the sum leads to its intervals of the ledger. */
+  isLink?: boolean;
 }
 
-function Total({ name, hint, cost, measure, of, sign, share }: TotalProps): ReactNode {
+function Total({ name, hint, cost, measure, of, sign, share, isLink = false }: TotalProps): ReactNode {
   const units = costTexts.units(unitsOf(of)(cost));
+  const text = measure.currency === null ? units : measure.text(cost);
   return (
     <div className={styles['total']}>
       <h2 className={styles['title']}>
@@ -59,7 +64,7 @@ function Total({ name, hint, cost, measure, of, sign, share }: TotalProps): Reac
         <span className={styles['hint']}>{hint}</span>
       </h2>
       <p className={styles['value']}>
-        {measure.currency === null ? units : measure.text(cost)}
+        {isLink ? <IntervalsLink name={t.label} cost={cost} text={text} search={intervalsSearch({})} /> : text}
         {share !== undefined && <span className={styles['part']}>{share}</span>}
       </p>
       <p className={styles['hint']}>

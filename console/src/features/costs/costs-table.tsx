@@ -7,7 +7,8 @@ import { type Column, DataTable } from '../../shared/data-table';
 import { number } from '../../shared/texts';
 import list from '../../shared/list-screen.module.css';
 import { hoursOf, type Measure, measureOf, unitsOf } from './cost-format';
-import { type CostsSearch, type Part, readCostsSearch } from './costs-search';
+import { type CostsSearch, intervalsSearch, type Part, readCostsSearch } from './costs-search';
+import { IntervalsLink } from './intervals-link';
 import { ShareBar } from './share-bar';
 
 const t = costTexts.columns;
@@ -64,7 +65,7 @@ function columnsOf(by: Part, rows: readonly CostLine[], total: CostReport['total
         />
       ),
     },
-    ...valuesOf(sum === total.nodes, measure),
+    ...valuesOf(by, sum === total.nodes, measure),
     ...(measure.currency === null ? [] : [costColumn('units', t.units, unitsOf(largest), wholeOf)]),
     costColumn('hours', t.hours, hoursOf(largest), wholeOf),
   ];
@@ -92,13 +93,26 @@ const PLACES: readonly Column<CostLine>[] = [
 ];
 
 /** Returns the columns of amounts: of runs and, for those who see idle time, of it and of all. */
-function valuesOf(withIdle: boolean, { text, currency }: Measure): Column<CostLine>[] {
+function valuesOf(by: Part, withIdle: boolean, { text, currency }: Measure): Column<CostLine>[] {
   const cost = currency === null ? t.units : t.cost;
   if (!withIdle) return [costColumn('cost', cost, text, ({ runs }) => runs)];
   return [
     costColumn('runs', t.runs, text, ({ runs }) => runs),
     costColumn('idle', t.idle, text, ({ idle }) => idle),
-    costColumn('nodes', t.nodes, text, ({ nodes }) => nodes),
+    {
+      ...costColumn('nodes', t.nodes, text, ({ nodes }) => nodes),
+      cell: ({ nodes, ...line }) =>
+        nodes ? (
+          <IntervalsLink
+            name={nameOf(by, line)}
+            cost={nodes}
+            text={text(nodes)}
+            search={intervalsSearch({ day: line.day, cluster: line.cluster?.id })}
+          />
+        ) : (
+          commonTexts.none
+        ),
+    },
   ];
 }
 
@@ -144,7 +158,7 @@ function Name({ by, line }: { by: Part; line: CostLine }): ReactNode {
   );
 }
 
-function nameOf(by: Part, line: CostLine): string {
+function nameOf(by: Part, line: Omit<CostLine, 'nodes'>): string {
   if (by === 'day') return DAY.format(new Date(line.day ?? 0));
   if (by === 'user') return line.user?.username ?? costTexts.platform;
   const subject = line[by];

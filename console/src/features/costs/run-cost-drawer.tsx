@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { getRunCost } from 'managed-spark/operations';
 import type { RunCost, RunCostInterval } from 'managed-spark/types';
 import type { ReactNode } from 'react';
-import { commonTexts } from '../../shared/common-texts';
 import { CopyAs } from '../../shared/copy-as';
 import { costTexts } from '../../shared/cost-texts';
 import { DetailDrawer } from '../../shared/detail-drawer';
@@ -11,7 +10,7 @@ import { type Fact, Facts } from '../../shared/facts';
 import { number } from '../../shared/texts';
 import { dateOf, durationText, exactTime } from '../../shared/time';
 import table from '../../shared/plain-table.module.css';
-import { hoursOf, measureOf, unitsOf } from './cost-format';
+import { hoursOf, measureOf, unitsOf, utcText } from './cost-format';
 import { runCostQuery } from './costs-api';
 import styles from './costs-screen.module.css';
 
@@ -140,9 +139,4 @@ function Interval({ interval }: { interval: RunCostInterval }): ReactNode {
       <td className={table['number']}>{number(interval.share_ms)}</td>
     </tr>
   );
-}
-
-/** Intervals end with days of UTC, to the millisecond. */
-function utcText(at: string | null): string {
-  return at === null ? commonTexts.none : at.replace('T', ' ').replace('Z', '');
 }
