@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
 import { type ComputeDriver, type DriverContext, type SweepScope } from '../../libs/compute-drivers/compute-driver';
 import { removeOrphans } from '../../libs/compute-drivers/sweep';
+import { collectGarbage } from '../harness/collect-garbage';
 import { eventually } from '../harness/eventually';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
 import type { ClusterSnapshots } from '../../src/modules/execution/clusters/provisioning/cluster-snapshot';
@@ -227,8 +226,6 @@ describe('reconcilers with a persistent fault', () => {
   });
 
   it('leave nothing of a pass in memory', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     const signals: WeakRef<AbortSignal>[] = [];
     const work = (given: AbortSignal) => Promise.resolve(void signals.push(new WeakRef(given)));
     const loop = loopOf(createLogger('test', 'silent'), new TestReconciler('forgetful', work));

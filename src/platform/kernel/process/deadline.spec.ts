@@ -1,14 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { setTimeout as delay } from 'node:timers/promises';
+import { collectGarbage } from '../../../../test/harness/collect-garbage';
 import { eventually } from '../../../../test/harness/eventually';
 import { withDeadline } from './deadline';
-
-/** Collects all garbage now. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
 
 describe('a signal with a deadline', () => {
   it('aborts at the deadline after the garbage collector has run', async () => {
