@@ -1,10 +1,10 @@
-import type { DataSource } from 'typeorm';
 import { CostIntervalsRepository } from '../../src/modules/execution/costs/cost-intervals.repository';
 import { holdClock, setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { explainedDatabase, sumOf } from './harness/read-blocks';
 import { wholeApi } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';
 
@@ -236,20 +236,14 @@ describe('the intervals of the ledger', () => {
         [first, count, mine.clusterId, second, nodes['over']],
       );
     const blocksOf = async (clusterIds: number[] | null) => {
-      let blocks = 0;
-      const explained = async (sql: string, params: unknown[]) => {
-        const [row] = await api.database.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
-        const { Plan: plan } = row['QUERY PLAN'][0];
-        blocks += Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks']);
-        return api.database.query(sql, params);
-      };
-      const intervals = new CostIntervalsRepository({ manager: { query: explained } } as unknown as DataSource);
+      const { dataSource, blocks } = explainedDatabase(api.database);
+      const intervals = new CostIntervalsRepository(dataSource);
       const scope = { tenantId: mine.tenantId, userId: mine.userId, username: 'mine', clusterIds };
       const period = { from: '2026-05-10', until: '2026-05-12', at: new Date('2027-06-01T00:00:00Z') };
       const first = await intervals.page(scope, period, [], { limit: 3, after: null });
       const { began_at: beganAt, node_state_id: nodeStateId } = first.at(-1)!;
       await intervals.page(scope, period, [], { limit: 3, after: { beganAt, nodeStateId } });
-      return blocks;
+      return sumOf(blocks);
     };
     await api.database.query('CREATE SEQUENCE test_stays');
     await fill('2024-01-01T00:00:00Z', 1_000);

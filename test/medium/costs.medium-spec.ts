@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { CostReportsRepository } from '../../src/modules/execution/costs/cost-reports.repository';
 import { RunSharesRepository } from '../../src/modules/execution/costs/run-shares.repository';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
@@ -8,6 +7,7 @@ import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { explainedDatabase, sumOf } from './harness/read-blocks';
 import { wholeApi } from './harness/test-api';
 
 const PRICES = '2026-01-01:0.05:USD,2026-03-01:0.06:USD,2026-04-01:0.04:EUR';
@@ -293,14 +293,8 @@ describe('costs', () => {
         for (const table of ['run_cost_days', 'cost_days']) await vacuumWhole(api.database, table);
       };
       const blocksOf = async () => {
-        let blocks = 0;
-        const explained = async (sql: string, params: unknown[]) => {
-          const [row] = await api.database.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
-          const { Plan: plan } = row['QUERY PLAN'][0];
-          blocks += Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks']);
-          return api.database.query(sql, params);
-        };
-        const reports = new CostReportsRepository({ manager: { query: explained } } as unknown as DataSource);
+        const { dataSource, blocks } = explainedDatabase(api.database);
+        const reports = new CostReportsRepository(dataSource);
         const all = { everyone: true, workspaceId: null, clusterIds: null, createdByIds: null };
         const scope = { tenantId: mine.tenantId, userId: mine.userId, username: 'mine', ...all };
         const period = { from: '2026-05-01', until: '2026-05-31', at: new Date('2026-06-01T00:00:00Z') };
@@ -308,7 +302,7 @@ describe('costs', () => {
         await reports.total(scope, period, []);
         const runs = await reports.runs(scope, period, [], { limit: 10, after: null });
         expect(runs).toHaveLength(10);
-        return blocks;
+        return sumOf(blocks);
       };
       await fill(1_000_000, 1_000);
       const few = await blocksOf();

@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import {
   RunListsRepository,
   type RunListFilters,
@@ -8,6 +7,7 @@ import {
 import { COUNTED_BEYOND } from '../../src/platform/kernel/dto/page';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { explainedDatabase } from './harness/read-blocks';
 import { type TestAnswer, wholeApi } from './harness/test-api';
 import { vacuumWhole } from './harness/vacuum';
 
@@ -245,14 +245,8 @@ describe('runs across workspaces', () => {
     }
 
     it.each(plans)('for %s', async (_what, scopeOf, filters, order, most = MAX_BLOCKS) => {
-      const blocks: number[] = [];
-      const query = async (sql: string, params: unknown[]) => {
-        const [row] = await api.database.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
-        const { Plan: plan } = row['QUERY PLAN'][0];
-        blocks.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
-        return api.database.query(sql, params);
-      };
-      const repository = new RunListsRepository({ manager: { query } } as unknown as DataSource);
+      const { dataSource, blocks } = explainedDatabase(api.database);
+      const repository = new RunListsRepository(dataSource);
       const asked = filters.createdByIds ? { createdByIds: [everywhere.userId] } : filters;
       await repository.page(scopeOf(), asked, order, 51, null);
       await repository.count(scopeOf(), asked, order.sort);
