@@ -13,14 +13,12 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withDeadline } from '../embedded/deadline.mjs';
+import { QUICK_JAVA } from '../embedded/quick-java.mjs';
 
 /** The first Java that can archive application classes, lambdas included, without commercial flags. */
 export const OLDEST_JAVA = 17;
 const DEADLINE_MS = 5 * 60_000;
 const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
-
-/** A JVM of some seconds ends before the optimizing compiler pays off, which takes half of its processor time. */
-const SHORT_LIVED = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
 
 /**
  * Makes an archive of the classes that Spark loads (JVM class data sharing, JEP 310): a JVM that starts from it maps them
@@ -41,7 +39,7 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
   const home = join(folder, 'spark-home');
   try {
     const lists = ['driver', 'executor'].map((name) => join(folder, `${name}.classes`));
-    const [driver, executor] = lists.map((list) => `-XX:DumpLoadedClassList=${list} ${SHORT_LIVED}`);
+    const [driver, executor] = lists.map((list) => [`-XX:DumpLoadedClassList=${list}`, ...QUICK_JAVA].join(' '));
     // The local cluster keeps its work folder in Spark's home, which this user may not be able to write to.
     mkdirSync(home);
     for (const name of readdirSync(sparkHome)) {

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { runCommand } from './processes.mjs';
+import { QUICK_JAVA } from './quick-java.mjs';
 
 /**
  * Compiles Scala sources with the compiler that Spark ships, against the classes of Spark. Several sources at once cost little more
@@ -17,8 +18,7 @@ export async function compileScala({ sparkHome, javaHome, sources, target, class
   const { code, output } = await runCommand(
     join(javaHome, 'bin', 'java'),
     [
-      // Just-in-time compilation of the compiler does not pay off for a few small files.
-      ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', [join(sparkHome, 'jars', '*'), ...classPath].join(':')],
+      ...[...QUICK_JAVA, '-cp', [join(sparkHome, 'jars', '*'), ...classPath].join(':')],
       ...['scala.tools.nsc.Main', '-usejavacp'],
       ...['-d', target, ...sources],
     ],

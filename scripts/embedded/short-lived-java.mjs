@@ -11,22 +11,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { QUICK_JAVA } from './quick-java.mjs';
 
 /**
- * Options that compile quickly but not well: a JVM of a test ends before the optimizing compiler pays off. That compiler takes
- * half of the processor time of a Spark job of some seconds.
- */
-const OPTIONS = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
-
-/**
- * Returns a Java home like the given one, whose `java` starts with these options. Options that the command line repeats
+ * Returns a Java home like the given one, whose `java` starts with {@link QUICK_JAVA}. Options that the command line repeats
  * override them.
  * @param {string} runtimeDir where it is kept
  * @param {string} javaHome
  * @returns {string} its path
  */
 export function shortLivedJavaHome(runtimeDir, javaHome) {
-  const content = `#!/bin/sh\nexec '${javaHome}/bin/java' ${OPTIONS} "$@"\n`;
+  const content = `#!/bin/sh\nexec '${javaHome}/bin/java' ${QUICK_JAVA.join(' ')} "$@"\n`;
   const home = join(runtimeDir, `java-${createHash('sha256').update(content).digest('hex').slice(0, 16)}`);
   if (existsSync(home)) return home;
   mkdirSync(runtimeDir, { recursive: true });
