@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino } from 'pino';
+import { HIDDEN } from '../../../../libs/redaction/redaction';
 import { correlationId } from '../context/request-context';
 
 /** Injection token of the process's logger. */
@@ -17,7 +18,7 @@ export function loggerOptions(service: string, level: string): pino.LoggerOption
     mixin: () => ({ correlation_id: correlationId() }),
     redact: {
       paths: ['*.password', '*.token', '*.encoded', '*.credentials', 'headers.authorization', 'headers.cookie'],
-      censor: '[secret]',
+      censor: HIDDEN,
     },
   };
 }

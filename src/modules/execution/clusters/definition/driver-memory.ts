@@ -1,6 +1,5 @@
 import type { AcceleratorKind, NodeRole } from '../../../../../libs/contracts/agent-protocol';
 import { heapWithin } from '../../../../../libs/spark/accelerator';
-import { javaHeap } from '../../../../../libs/spark/memory-text';
 import { parseConfEntry } from './spark-conf';
 
 const DRIVER_MEMORY = 'spark.driver.memory';
@@ -24,8 +23,8 @@ export function defaultDriverHeap(
   return { heapMb: node.role === 'single' ? heapWithin(shareMb, accelerator) : shareMb, shareMb };
 }
 
-/** Returns the heap of drivers that the last of these properties sets, as the JVM reads it; null if none does. */
+/** Returns the memory of drivers that the last of these properties sets, trimmed as Spark does for numbers; null if none does. */
 export function configuredDriverMemory(conf: readonly string[]): string | null {
   const last = conf.map(parseConfEntry).findLast((entry) => entry?.key === DRIVER_MEMORY);
-  return last === undefined || last === null ? null : javaHeap(last.value.trim());
+  return last?.value.trim() ?? null;
 }

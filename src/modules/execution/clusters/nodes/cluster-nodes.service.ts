@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AcceleratorKind, DesiredDaemons, ObservedDaemons } from '../../../../../libs/contracts/agent-protocol';
 import { heapWithin } from '../../../../../libs/spark/accelerator';
+import { javaHeap } from '../../../../../libs/spark/memory-text';
 import { Config } from '../../../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../../../platform/kernel/errors/domain-error';
 import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
@@ -191,7 +192,7 @@ export class ClusterNodesService {
     return {
       warm_drivers: {
         count: Math.min(maxPerNode, maxParallelJobs),
-        driver_memory: configuredDriverMemory(sparkConfig.conf ?? []) ?? `${heapMb}m`,
+        driver_memory: javaHeap(configuredDriverMemory(sparkConfig.conf ?? []) ?? `${heapMb}m`),
         max_cpu_pressure: maxCpuPressure,
       },
     };
