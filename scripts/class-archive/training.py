@@ -1,7 +1,14 @@
-"""Runs typical steps of jobs so that their classes are in the archive: read, write, SQL, a join, Python functions."""
+"""Runs typical steps of jobs so that their classes are in the archive: read, write, SQL, a join, Python functions.
 
+The arguments are the files in which driver and executor list the classes that they load. The driver writes the archive, so
+it loads the classes of the executor, too.
+"""
+
+import contextlib
+import sys
 import tempfile
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -20,4 +27,11 @@ with tempfile.TemporaryDirectory() as folder:
     spark.range(10).select(F.udf(lambda value: value + 1, "long")("id")).collect()
     pairs = spark.sparkContext.parallelize(range(100), 2).map(lambda value: (value % 3, value))
     pairs.reduceByKey(lambda a, b: a + b).collect()
+jvm = spark.sparkContext._gateway.jvm
 spark.stop()
+loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+driver, executor = ({line.split()[0] for line in open(path)} for path in sys.argv[1:])
+for name in executor - driver:
+    # Classes that the executor generated cannot be found.
+    with contextlib.suppress(Py4JJavaError):
+        jvm.java.lang.Class.forName(name.replace("/", "."), False, loader)

@@ -19,7 +19,7 @@ import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
+import { ARCHIVE_FORM, makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { connectorsId, makeConnectors } from '../connectors/connectors.mjs';
 import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
 import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
@@ -338,12 +338,11 @@ class RuntimeSetup {
     if (!java || java.major < OLDEST_JAVA) return null;
     const folder = join(this.folder, 'class-archives');
     const jars = statSync(join(sparkHome, 'jars')).mtimeMs;
-    const meaning = JSON.stringify([java.text, javaHome, sparkHome, sparkVersion, jars]);
+    const meaning = JSON.stringify([ARCHIVE_FORM, java.text, javaHome, sparkHome, sparkVersion, jars]);
     const id = createHash('sha256').update(meaning).digest('hex').slice(0, 16);
     const begin = `spark-${sparkVersion}-`;
     const target = join(folder, `${begin}${id}.jsa`);
-    // Earlier releases had one Spark, and did not name its archive after the version.
-    for (const file of [target, join(folder, `spark-${id}.jsa`)]) if (existsSync(file)) return file;
+    if (existsSync(target)) return target;
     mkdirSync(folder, { recursive: true });
     for (const other of readdirSync(folder))
       if (other.startsWith(begin)) rmSync(join(folder, other), { recursive: true, force: true });

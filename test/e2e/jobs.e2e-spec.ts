@@ -13,7 +13,7 @@ import {
   startCluster,
   stateReason,
 } from './harness/estate';
-import { compileJar, JobDesk, processesOfRun } from './harness/jobs';
+import { CLASS_ARCHIVES, compileJar, JobDesk, processesOfRun } from './harness/jobs';
 import { clientOf, createTenant, createUser } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
@@ -33,6 +33,7 @@ print("REPORT " + json.dumps({
     "cluster_conf": spark.conf.get("spark.test.cluster"),
     "job_conf": spark.conf.get("spark.test.job"),
     "run_conf": spark.conf.get("spark.test.run"),
+    "archives": sorted(set(${CLASS_ARCHIVES})),
     "found": [open("sales, 2024[1].csv").read(), open(SparkFiles.get("sales, 2024[1].csv")).read()],
     "packed": [os.environ.get("PACKED")] + spark.sparkContext.range(1).map(lambda _: os.environ.get("PACKED")).collect(),
 }))
@@ -435,6 +436,7 @@ describe('a Python job', () => {
       sum: 5050,
       arguments: ['--name', 'two words', 'its', 'back slash', '', 'a "b" $HOME', 'say "hi"', '\\d+\\.csv'],
       greeting: 'hello = world',
+      archives: [platform.runtime.classArchive],
       cluster_conf: 'of the cluster',
       job_conf: 'of the job',
       run_conf: ' x=y\n ',

@@ -1,7 +1,7 @@
 import type { ApiClient, Json } from './harness/api-client';
 import { beeline } from './harness/beeline';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
-import { compileJar, JobDesk } from './harness/jobs';
+import { CLASS_ARCHIVES, compileJar, JobDesk } from './harness/jobs';
 import { code, NotebookDesk } from './harness/notebooks';
 import { clientOf, createUser } from './harness/people';
 import type { TestSpark } from './harness/platform';
@@ -12,6 +12,7 @@ import { SharedPlatform } from './harness/shared-platform';
 const SCRIPT = `
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
+print(set(${CLASS_ARCHIVES}))
 print("SPARK", spark.version, spark.range(1000).selectExpr("sum(id)").first()[0], flush=True)
 `;
 
@@ -73,6 +74,7 @@ describe('a cluster with the newest Spark', () => {
     await desk.upload('sum.py', SCRIPT);
     const job = await desk.complete(clusterId, 'python', { command: 'sum.py' });
     expect(await printed(job)).toBe(`SPARK ${spark.sparkVersion} 499500`);
+    expect(await desk.log(job.job_id)).toContain(`{'${spark.classArchive}'}\n`);
     expect(await desk.log(job.job_id, 'events')).toContain(`"Spark Version":"${spark.sparkVersion}"`);
     expect(job.reason).toBe('The application completed.');
   });

@@ -21,6 +21,14 @@ export function languagesOn(type: ClusterType): readonly Language[] {
   return type === 'STANDALONE' ? ['Jar'] : ['Python3'];
 }
 
+/**
+ * Python expression: the archives of Spark's classes that the driver has mapped. A JVM silently leaves out one that was not
+ * made for its class path.
+ */
+export const CLASS_ARCHIVES =
+  '[line.split()[-1] for line in open("/proc/%d/maps" % spark._jvm.java.lang.ProcessHandle.current().pid())' +
+  ' if "/spark-" in line and ".jsa" in line]';
+
 export const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 
 /** Jobs of one workspace. */
