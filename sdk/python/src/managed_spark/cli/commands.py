@@ -27,6 +27,7 @@ from . import completion
 from .outcomes import INTERRUPTED, exit_code
 from .output import RetryMessages, note, show, show_line, table, write_output
 from .progress import Progress
+from .spark_ui import show_spark_ui
 
 if TYPE_CHECKING:
     from .._generated import types
@@ -210,6 +211,22 @@ def logs(
             return
         _follow(found, log, timeout, last=lines)
         _end(found, timeout)
+
+
+@app.command()
+def spark_ui(
+    job: int = typer.Argument(..., help="Id of the job."),
+    workspace: str = WORKSPACE,
+    spark_home: Optional[Path] = typer.Option(
+        None, help="Folder of a Spark on this machine; SPARK_HOME, or else the installed PySpark, by default."
+    ),
+    browser: bool = typer.Option(True, help="Open the pages in a browser."),
+) -> None:
+    """Show Spark's own pages of a job (plans of SQL, stages, storage, executors), while it runs or afterwards. A History Server on
+    this machine makes them from the event log of the job, until Ctrl-C; it needs Spark and Java.
+    """
+    with Client() as client:
+        show_spark_ui(client.workspace(_ref(workspace)).jobs.get(job), spark_home, browser)
 
 
 @app.command()
