@@ -94,6 +94,13 @@ describe('the console', () => {
     await expectAccessible(page);
   });
 
+  it("says why Spark's UI cannot be shown", async () => {
+    const button = page.getByRole('button', { name: 'Spark’s UI' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await button.hover();
+    await page.getByRole('tooltip').getByText('The run has started no Spark application').waitFor();
+  });
+
   it('runs it again', async () => {
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL((url) => /runs\/\d+\/\d+$/.test(url.pathname) && !url.pathname.endsWith(`/${runId}`));

@@ -1,12 +1,17 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { ApiClient, Json } from './harness/api-client';
 import { FakeUnity, fakeUnityTable } from '../fakes/metastores/fake-unity';
+import { launchChromium } from '../harness/chromium';
+import { expectAccessible } from './harness/accessibility';
+import { logIn } from './harness/console';
 import { clusterBody, createCluster, describeEstate, type Estate, startCluster } from './harness/estate';
 import { runGuide } from './harness/guide';
-import { PASSWORD } from './harness/people';
+import { createUser, PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 const ROOT = join(__dirname, '..', '..');
@@ -171,6 +176,65 @@ describe('the Python SDK', () => {
   });
 
   it('does what its page says', () => page);
+
+  it("shows Spark's UI of a run by the command that the console names, apart from the console", async () => {
+    await page;
+    const [{ id, workspace }] = JSON.parse(
+      (await msp(['job', 'list', '-w', PAGE_WORKSPACE, '--status', 'DONE', '--json'])).stdout,
+    ).filter(({ name }: Json) => name === 'sum');
+    await createUser(platform, 'ui-ada', 'ADMIN', [platform.tenantId]);
+    const browser = await launchChromium();
+    const child: Pick<ChildProcess, 'kill'> = { kill: () => false };
+    try {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+      const screen = await context.newPage();
+      await screen.goto(`${platform.baseUrl}/console/runs/${workspace}/${id}`);
+      await logIn(screen, 'ui-ada');
+      await screen.getByRole('button', { name: 'Spark’s UI' }).click();
+      const command = (await screen.getByRole('group', { name: 'Command' }).innerText()).trim();
+      expect(command).toBe(`msp spark-ui ${id} -w ${workspace}`);
+      await expectAccessible(screen);
+
+      const { url, ending } = await serve(command, child);
+      // Any other server of this address, such as the console, may have cookies that scripts can read.
+      await context.addCookies([{ name: 'readable', value: '1', url: platform.baseUrl }]);
+      const pages = await context.newPage();
+      const cookies: (string | undefined)[] = [];
+      pages.on('request', (request) => void request.allHeaders().then(({ cookie }) => cookies.push(cookie)));
+      await pages.goto(url.replace('/jobs/', '/SQL/'));
+      await pages.getByRole('link', { name: /^first at / }).click();
+      await pages.getByText('HashAggregate').first().waitFor();
+      await pages.getByRole('link', { name: 'Executors' }).click();
+      // Scripts of the page fill this table.
+      await pages.locator('#active-executors-table').getByText('driver').waitFor();
+      expect(await pages.evaluate('document.cookie')).toBe('');
+      const stolen = `fetch(${JSON.stringify(platform.baseUrl)} + '/api/v1/user/info', { credentials: 'include' })`;
+      expect(await pages.evaluate(`${stolen}.then((answer) => answer.text(), () => 'refused')`)).toBe('refused');
+      expect(cookies.length).toBeGreaterThan(20);
+      expect(new Set(cookies)).toEqual(new Set([undefined]));
+      child.kill('SIGINT');
+      expect(await ending).toEqual([0, null]);
+      await expect(fetch(url)).rejects.toThrow();
+    } finally {
+      child.kill('SIGTERM');
+      await browser.close();
+    }
+  });
+
+  /** Runs a command that serves Spark's UI, until `child` is killed. */
+  async function serve(command: string, child: Pick<ChildProcess, 'kill'>) {
+    const [program = '', ...words] = command.split(' ');
+    const { sparkHome, javaHome } = platform.runtime;
+    const started = spawn(join(folder, 'site', 'bin', program), [...words, '--no-browser'], {
+      cwd: folder,
+      env: { ...env, SPARK_HOME: sparkHome, JAVA_HOME: javaHome, SPARK_DAEMON_MEMORY: '512m' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.kill = started.kill.bind(started);
+    const ending = once(started, 'exit');
+    const [url = ''] = (await once(createInterface(started.stdout), 'line')) as string[];
+    return { url, ending };
+  }
 
   it('keeps a personal token by msp login, in a file for its owner only', async () => {
     const file = join(folder, 'profiles.ini');

@@ -189,6 +189,19 @@ export const texts = {
     },
     tabs: { log: 'Log', stages: 'Stages', history: 'History', configuration: 'Configuration' },
     streams: { label: 'Output', stdout: 'stdout', stderr: 'stderr', events: 'Spark events' },
+    sparkUi: {
+      open: 'Spark’s UI',
+      title: 'Spark’s UI of this run',
+      hint: 'Your machine draws Spark’s own pages, with plans of SQL, storage and executors, from the events of the run. This needs no cluster, and works until the log of the events is removed.',
+      needs:
+        'It needs the command line of the platform, Java, and a Spark as new as that of the cluster, such as PySpark.',
+      follows: 'The pages follow the run when they are loaded again.',
+      command: 'Command',
+      file: 'Download the event log',
+      close: 'Close',
+      notYet: 'Spark’s UI can be shown once the run has started its Spark application.',
+      never: 'The run has started no Spark application, so there is nothing that Spark’s UI could show.',
+    },
     failed: { exit: 'Exit code', place: 'Show the line in the log', fix: 'Fix and run again' },
     history: {
       state: 'State',

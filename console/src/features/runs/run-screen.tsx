@@ -24,6 +24,7 @@ import { RunLog } from './run-log';
 import { RUN_TABS, type RunTab } from './run-search';
 import { RunStages } from './run-stages';
 import { RunTimeline } from './run-timeline';
+import { SparkUi } from './spark-ui';
 import tabs from '../../shared/tabs.module.css';
 import styles from './run-screen.module.css';
 
@@ -143,6 +144,7 @@ function Actions({ run, runKey }: { run: JobRead; runKey: RunKey }): ReactNode {
       >
         {texts.run.cost}
       </Button>
+      <SparkUi run={run} runKey={runKey} />
       <ActionButton
         why={unrepeatable}
         leftSection={<Icon name="again" size={14} />}
