@@ -50,7 +50,9 @@ function planned(prefix: string) {
   return {
     url: urlOf(name),
     create: async (template?: string) => {
-      await onServer((server) => server.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`));
+      // Without a crash to survive, copies of the template's files take half the time of its pages in the log.
+      const source = template ? ` TEMPLATE ${template} STRATEGY FILE_COPY` : '';
+      await onServer((server) => server.query(`CREATE DATABASE ${name}${source}`));
     },
     drop: () => onServer((server) => dropOn(server, name)),
   };
