@@ -8,7 +8,7 @@ import { QUICK_JAVA } from '../embedded/quick-java.mjs';
 
 /** The first Java that can archive application classes, lambdas included, without commercial flags. */
 export const OLDEST_JAVA = 17;
-/** Rises when archives are made in another way, so that those of earlier releases are made anew. */
+/** Rises when archives are made in another way, so that those of earlier releases are replaced. */
 export const ARCHIVE_FORM = 2;
 const DEADLINE_MS = 5 * 60_000;
 const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
