@@ -66,7 +66,7 @@ ARG SPARK_LOCAL_IP=127.0.0.1
 RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
 # Clusters and jobs start in about half the time from an archive of Spark's classes (ADR 0007).
 COPY scripts/class-archive /tmp/scripts/class-archive
-COPY scripts/embedded/deadline.mjs scripts/embedded/quick-java.mjs /tmp/scripts/embedded/
+COPY scripts/embedded/deadline.mjs scripts/embedded/processes.mjs scripts/embedded/quick-java.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
   && rm -r /tmp/scripts
 # The jars with which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { LONG_JSON, readUntrusted } from '../json/parse-json';
-import { classArchiveOption } from './class-archive';
+import { classArchiveOptions } from './class-archive';
 import { daemonJava, type OptionsVariable } from './daemon-java';
 import { LAST_CLASS_PATH } from './mounts';
 import type { SparkRuntime } from './submit-command';
@@ -147,7 +147,7 @@ function daemonEnvironment(
   { spark, ui }: DaemonSecrets,
 ): Record<string, string> {
   const javaOptions = [
-    ...classArchiveOption(classArchive),
+    ...classArchiveOptions(classArchive),
     '-Dspark.ui.killEnabled=false',
     ...(spark === null ? [] : ['-Dspark.authenticate=true', '-Dspark.network.crypto.enabled=true']),
     ...(connectors === null ? [] : ['-Dspark.ui.filters=node.UiTokenFilter']),

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { type AcceleratorKind, INTERACTIVE_KINDS, type RunFile, type RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
-import { classArchiveOption } from './class-archive';
+import { classArchiveOptions } from './class-archive';
 import { DRIVER_MEMORY, withoutLauncher } from './driver-java';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
@@ -249,7 +249,7 @@ export function driverEnvironment(runtime: SparkRuntime, { home, local, tmp }: R
 /** Returns the options of every driver's JVM. */
 export function driverJavaOptions({ classArchive }: SparkRuntime, { tmp, home, work }: RunPaths): string[] {
   return [
-    ...classArchiveOption(classArchive),
+    ...classArchiveOptions(classArchive),
     `-Djava.io.tmpdir=${tmp}`,
     `-Duser.home=${home}`,
     `-Dderby.system.home=${work}`,
@@ -485,7 +485,7 @@ function defaultProperties(
     ['spark.executor.metrics.pollingInterval', '1s'],
   ];
   if (master.startsWith('spark://')) defaults.push(...DECOMMISSION);
-  const archive = classArchiveOption(runtime.classArchive);
+  const archive = classArchiveOptions(runtime.classArchive);
   if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
   return defaults.filter(([key]) => !set.has(key));
 }

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { withDeadline } from '../embedded/deadline.mjs';
+import { runCommand } from '../embedded/processes.mjs';
 import { QUICK_JAVA } from '../embedded/quick-java.mjs';
+
+const execFileAsync = promisify(execFile);
 
 /** The first Java that can archive application classes, lambdas included, without commercial flags. */
 export const OLDEST_JAVA = 17;
@@ -56,70 +60,37 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
     };
     const submission = [
       ...['--master', 'local-cluster[1,1,1024]', '--driver-memory', '512m', '--executor-memory', '512m'],
-      ...['--conf', `spark.driver.defaultJavaOptions=-XX:ArchiveClassesAtExit=${archive} ${driverJava}`],
+      ...[
+        '--conf',
+        `spark.driver.defaultJavaOptions=-XX:ArchiveClassesAtExit=${archive} -Xlog:cds=off,cds+dynamic=off ${driverJava}`,
+      ],
       ...['--conf', `spark.executor.defaultJavaOptions=${executorJava}`],
       ...['--conf', 'spark.ui.showConsoleProgress=false'],
       ...[TRAINING, ...lists],
     ];
     // Spark's launcher names the class path by its home, and the local cluster its work folder: here they differ.
     const launcher = ['-Xmx128m', '-cp', `${sparkHome}/jars/*`, 'org.apache.spark.launcher.Main'];
-    const printed = await run(
+    const { stdout } = await execFileAsync(
       join(javaHome, 'bin', 'java'),
       [...launcher, 'org.apache.spark.deploy.SparkSubmit', ...submission],
       { cwd: folder, env: { ...env, SPARK_HOME: sparkHome }, signal: limit },
     );
-    const [java, ...args] = printed
+    const [java, ...args] = stdout
       .trim()
       .replace(/^\0\s*/, '')
       .split('\0')
       .slice(0, -1);
-    await run(String(java), args, { cwd: folder, env: { ...env, SPARK_HOME: home }, signal: limit });
-    if (!existsSync(archive))
+    const options = { cwd: folder, env: { ...env, SPARK_HOME: home }, signal: limit };
+    const { code, output } = await runCommand(String(java), args, options);
+    if (code !== 0 || !existsSync(archive))
       throw new Error(
-        `${javaHome} wrote no archive of Spark's classes. It needs the archive of its own classes, lib/server/classes.jsa, ` +
-          `which "java -Xshare:dump" makes.`,
+        `${java} ended with ${code} and wrote no archive of Spark's classes. If its own archive, lib/server/classes.jsa, is missing, ` +
+          `make that with "java -Xshare:dump".\n${output.slice(-4_000)}`,
       );
     renameSync(archive, target);
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
-}
-
-/**
- * Runs a command to its end; an abort ends all its processes too.
- * @param {string} command
- * @param {string[]} args
- * @param {{cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal}} options
- * @returns {Promise<string>} the last 64,000 characters of its standard output
- */
-function run(command, args, { cwd, env, signal }) {
-  return new Promise((done, failed) => {
-    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    let printed = '';
-    let output = '';
-    /** @param {string} text */
-    const keep = (text) => (output = (output + text).slice(-4_000));
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      printed = (printed + text).slice(-64_000);
-      keep(text);
-    });
-    child.stderr.setEncoding('utf8').on('data', keep);
-    const end = () => {
-      try {
-        if (child.pid) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // The process group has ended by itself.
-      }
-    };
-    signal.addEventListener('abort', end, { once: true });
-    child.once('error', failed);
-    child.once('close', (code) => {
-      signal.removeEventListener('abort', end);
-      if (signal.aborted) failed(new Error(`${command} was ended: ${/** @type {Error} */ (signal.reason).message}`));
-      else if (code === 0) done(printed);
-      else failed(new Error(`${command} ended with ${code}:\n${output}`));
-    });
-  });
 }
 
 // For images: class-archive.mjs SPARK_HOME JAVA_HOME PYTHON TARGET

@@ -32,6 +32,6 @@ spark.stop()
 loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
 driver, executor = ({line.split()[0] for line in open(path)} for path in sys.argv[1:])
 for name in executor - driver:
-    # Classes that the executor generated cannot be found.
+    # Neither classes that the executor generated nor the entries of lambdas have a name to load them by.
     with contextlib.suppress(Py4JJavaError):
         jvm.java.lang.Class.forName(name.replace("/", "."), False, loader)

@@ -344,8 +344,10 @@ class RuntimeSetup {
     const target = join(folder, `${begin}${id}.jsa`);
     if (existsSync(target)) return target;
     mkdirSync(folder, { recursive: true });
-    for (const other of readdirSync(folder))
-      if (other.startsWith(begin)) rmSync(join(folder, other), { recursive: true, force: true });
+    // Earlier releases had one Spark, and did not name its archive after the version.
+    const isReplaced = (/** @type {string} */ name) => name.startsWith(begin) || /^spark-[0-9a-f]{16}\.jsa$/.test(name);
+    for (const other of readdirSync(folder).filter(isReplaced))
+      rmSync(join(folder, other), { recursive: true, force: true });
     try {
       await this.preparing(
         `the classes of Spark ${sparkVersion}, so that clusters and jobs start faster`,

@@ -33,7 +33,7 @@ print("REPORT " + json.dumps({
     "cluster_conf": spark.conf.get("spark.test.cluster"),
     "job_conf": spark.conf.get("spark.test.job"),
     "run_conf": spark.conf.get("spark.test.run"),
-    "archives": sorted(set(${CLASS_ARCHIVES})),
+    "archives": ${CLASS_ARCHIVES},
     "found": [open("sales, 2024[1].csv").read(), open(SparkFiles.get("sales, 2024[1].csv")).read()],
     "packed": [os.environ.get("PACKED")] + spark.sparkContext.range(1).map(lambda _: os.environ.get("PACKED")).collect(),
 }))

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -184,7 +184,7 @@ describe('the Python SDK', () => {
     ).filter(({ name }: Json) => name === 'sum');
     await createUser(platform, 'ui-ada', 'ADMIN', [platform.tenantId]);
     const browser = await launchChromium();
-    const child: Pick<ChildProcess, 'kill'> = { kill: () => false };
+    let server: ReturnType<typeof serve> | undefined;
     try {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
       const screen = await context.newPage();
@@ -195,7 +195,9 @@ describe('the Python SDK', () => {
       expect(command).toBe(`msp spark-ui ${id} -w ${workspace}`);
       await expectAccessible(screen);
 
-      const { url, ending } = await serve(command, child);
+      server = serve(command);
+      const ending = once(server, 'exit');
+      const [url = ''] = (await once(createInterface(server.stdout), 'line')) as string[];
       // Any other server of this address, such as the console, may have cookies that scripts can read.
       await context.addCookies([{ name: 'readable', value: '1', url: platform.baseUrl }]);
       const pages = await context.newPage();
@@ -212,28 +214,24 @@ describe('the Python SDK', () => {
       expect(await pages.evaluate(`${stolen}.then((answer) => answer.text(), () => 'refused')`)).toBe('refused');
       expect(cookies.length).toBeGreaterThan(20);
       expect(new Set(cookies)).toEqual(new Set([undefined]));
-      child.kill('SIGINT');
+      server.kill('SIGINT');
       expect(await ending).toEqual([0, null]);
       await expect(fetch(url)).rejects.toThrow();
     } finally {
-      child.kill('SIGTERM');
+      server?.kill('SIGTERM');
       await browser.close();
     }
   });
 
-  /** Runs a command that serves Spark's UI, until `child` is killed. */
-  async function serve(command: string, child: Pick<ChildProcess, 'kill'>) {
+  /** Starts a command that prints the address of Spark's UI and serves it. */
+  function serve(command: string) {
     const [program = '', ...words] = command.split(' ');
     const { sparkHome, javaHome } = platform.runtime;
-    const started = spawn(join(folder, 'site', 'bin', program), [...words, '--no-browser'], {
+    return spawn(join(folder, 'site', 'bin', program), [...words, '--no-browser'], {
       cwd: folder,
       env: { ...env, SPARK_HOME: sparkHome, JAVA_HOME: javaHome, SPARK_DAEMON_MEMORY: '512m' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    child.kill = started.kill.bind(started);
-    const ending = once(started, 'exit');
-    const [url = ''] = (await once(createInterface(started.stdout), 'line')) as string[];
-    return { url, ending };
   }
 
   it('keeps a personal token by msp login, in a file for its owner only', async () => {

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { classArchiveOptions } from '../../libs/spark/class-archive';
 import type { ApiClient, Json } from './harness/api-client';
 import { beeline } from './harness/beeline';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
@@ -12,7 +16,7 @@ import { SharedPlatform } from './harness/shared-platform';
 const SCRIPT = `
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
-print(set(${CLASS_ARCHIVES}))
+print(${CLASS_ARCHIVES})
 print("SPARK", spark.version, spark.range(1000).selectExpr("sum(id)").first()[0], flush=True)
 `;
 
@@ -74,9 +78,16 @@ describe('a cluster with the newest Spark', () => {
     await desk.upload('sum.py', SCRIPT);
     const job = await desk.complete(clusterId, 'python', { command: 'sum.py' });
     expect(await printed(job)).toBe(`SPARK ${spark.sparkVersion} 499500`);
-    expect(await desk.log(job.job_id)).toContain(`{'${spark.classArchive}'}\n`);
+    expect(await desk.log(job.job_id)).toContain(`['${spark.classArchive}']\n`);
     expect(await desk.log(job.job_id, 'events')).toContain(`"Spark Version":"${spark.sparkVersion}"`);
     expect(job.reason).toBe('The application completed.');
+  });
+
+  it('writes nothing about a class archive that does not suit the class path of a job', async () => {
+    const { classArchive, sparkHome } = spark;
+    const java = join(platform.runtime.javaHome, 'bin', 'java');
+    const options = [...classArchiveOptions(classArchive), '-cp', `/usr:${sparkHome}/jars/*`, '-version'];
+    expect((await promisify(execFile)(java, options)).stdout).toBe('');
   });
 
   it('runs a jar', async () => {

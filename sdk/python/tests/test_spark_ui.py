@@ -6,6 +6,7 @@ import signal
 import stat
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 from urllib.parse import urlsplit
@@ -210,7 +211,7 @@ def test_classes_that_a_job_names_reach_no_java(line: str, tmp_path: Path) -> No
 
 def test_a_log_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MAX_LOG_BYTES", 1_000)
-    with EventLogFile(tmp_path, "log") as log, pytest.raises(ManagedSparkError, match="longer than"):
+    with closing(EventLogFile(tmp_path, "log")) as log, pytest.raises(ManagedSparkError, match="longer than"):
         for _ in range(100):
             log.add(json.dumps(START))
     assert (tmp_path / "log.inprogress").stat().st_size <= 1_000
@@ -218,5 +219,5 @@ def test_a_log_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("found", ["../../etc", "a b", "", "x" * 201, "local-1?x=<script>"])
 def test_an_application_id_is_no_path(found: str, tmp_path: Path) -> None:
-    with EventLogFile(tmp_path, "log") as log, pytest.raises(ManagedSparkError, match="no valid id"):
+    with closing(EventLogFile(tmp_path, "log")) as log, pytest.raises(ManagedSparkError, match="no valid id"):
         log.add(json.dumps({**APPLICATION, "App ID": found}))

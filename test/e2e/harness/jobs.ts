@@ -26,8 +26,8 @@ export function languagesOn(type: ClusterType): readonly Language[] {
  * made for its class path.
  */
 export const CLASS_ARCHIVES =
-  '[line.split()[-1] for line in open("/proc/%d/maps" % spark._jvm.java.lang.ProcessHandle.current().pid())' +
-  ' if "/spark-" in line and ".jsa" in line]';
+  'sorted({line.split()[-1] for line in open("/proc/%d/maps" % spark._jvm.java.lang.ProcessHandle.current().pid())' +
+  ' if "/spark-" in line and ".jsa" in line})';
 
 export const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 

@@ -13,8 +13,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 import httpx
 
@@ -73,7 +72,7 @@ class EventLogFile:
         if event is None:
             self.skipped += line.strip() != ""
             return
-        # Written anew, so that Spark cannot read another class in the line than this program.
+        # Rewritten, so that Spark cannot read another class in the line than this program.
         text = json.dumps(event, separators=(",", ":")).encode() + b"\n"
         self._size += len(text)
         if self._size > MAX_LOG_BYTES:
@@ -89,12 +88,7 @@ class EventLogFile:
         self._file.close()
         self._path.rename(self._ended_path)
 
-    def __enter__(self) -> EventLogFile:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
+    def close(self) -> None:
         self._file.close()
 
     def _note(self, event: Dict[str, Any]) -> None:
@@ -108,7 +102,7 @@ class EventLogFile:
 
 
 class HistoryServer:
-    """A History Server with the log of one application. It listens on the loopback address and ends with the `with` block."""
+    """A History Server with the log of one application. It listens on the loopback address until it is closed."""
 
     def __init__(self, spark: Spark, java: str, folder: Path) -> None:
         self._log_path = folder / "server.log"
@@ -135,12 +129,7 @@ class HistoryServer:
                 stderr=subprocess.STDOUT,
             )
 
-    def __enter__(self) -> HistoryServer:
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
+    def close(self) -> None:
         self._process.terminate()
         try:
             self._process.wait(STOP_SECONDS)

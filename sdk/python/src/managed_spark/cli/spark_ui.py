@@ -6,7 +6,7 @@ import signal
 import tempfile
 import threading
 import webbrowser
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -56,14 +56,14 @@ def show_spark_ui(job: Run, spark_home: Optional[Path], opens_browser: bool) -> 
     with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="msp-spark-ui-") as made:
         folder = Path(made)
         (folder / "events").mkdir()
-        with EventLogFile(folder / "events", f"job-{job.id}") as log, suppress(KeyboardInterrupt):
+        with closing(EventLogFile(folder / "events", f"job-{job.id}")) as log, suppress(KeyboardInterrupt):
             reader = _EventLogReader(job, log, is_over)
             with Progress(f"Job {job.id}") as progress:
                 progress.set("reading the event log")
                 application_id = _application_of(reader, log, job, is_over)
                 check_version(spark, log.spark_version)
                 progress.set("starting Spark's History Server")
-                with HistoryServer(spark, java, folder) as server:
+                with closing(HistoryServer(spark, java, folder)) as server:
                     server.await_application(application_id)
                     progress.set("serving Spark's UI")
                     url = server.url(application_id)
