@@ -1,4 +1,7 @@
 import type { DataSource } from 'typeorm';
+import type { TenantScope } from '../../src/platform/kernel/auth/principal';
+import { PgListener } from '../../src/platform/kernel/notifications/pg-listener';
+import { ClusterResizesService } from '../../src/modules/execution/clusters/definition/cluster-resizes.service';
 import { ElsewhereError } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/infrastructure/environments/cloud-environments/cloud-envs.joins';
 import { ClusterNodesRepository } from '../../src/modules/execution/clusters/model/cluster-nodes.repository';
@@ -22,6 +25,7 @@ import { setClock } from './harness/clock';
 import { WorkerApp } from './harness/worker-app';
 import { beginOperation, runStep, workflowContext } from './harness/cluster-workflow';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { soon } from './harness/test-api';
 import { setClusterStatus } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import { inTransaction } from '../../src/platform/kernel/persistence/sql';
@@ -283,7 +287,9 @@ describe('the size of a cluster', () => {
     // Neither the draining nodes nor the busy one.
     expect(free).toEqual([]);
     // No decision can mark a busy node.
-    const drain = inTransaction(dataSource, (tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
+    const drain = inTransaction(dataSource, (tx) =>
+      app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], { withinMs: 60_000, busyToo: false }),
+    );
     expect(await drain).toEqual([]);
     await provisionNodes();
     await finishResize();
@@ -403,6 +409,179 @@ describe('the size of a cluster', () => {
     await scale();
     provider.refusals.set(1, fault('throttled', 7_000));
     expect(await provisionNodes()).toMatchObject({ kind: 'wait', ms: 7_000 });
+  });
+
+  describe('that a user requests', () => {
+    const request = (bounds: { min_instances?: number; max_instances?: number }, cluster = clusterId) => {
+      const scope = { tenantId: tenancy.tenantId, userId: tenancy.userId } as TenantScope;
+      const selector = () => ({ id: cluster });
+      return app.get(ClusterResizesService).resize(scope, { ...bounds, selector });
+    };
+    const latest = () =>
+      dataSource.query<{ status: string; reason: string; by: number | null; step: string | null }[]>(
+        `SELECT status, reason, actor_user_id AS by, step FROM cluster_states WHERE cluster_id = $1 ORDER BY sequence DESC`,
+        [clusterId],
+      );
+    const shown = async () =>
+      (await nodes()).map(({ node_number, status, draining }) => `${node_number} ${draining ? 'draining' : status}`);
+    const row = async (columns: string) =>
+      (await dataSource.query<object[]>(`SELECT ${columns} FROM clusters WHERE cluster_id = $1`, [clusterId]))[0];
+    /** Ends the run on each of the nodes. */
+    const release = (ids: number[]) => inTransaction(dataSource, (tx) => app.get(ClusterSlotsService).free(tx, ids));
+
+    it('adds nodes at once, in the name of the user, and is over once they are ready', async () => {
+      await set(`grow_after = platform_now() + interval '1 hour', grow_failures = 9`);
+      expect(await request({ min_instances: 3, max_instances: 6 })).toMatchObject({
+        ...{ min_instances_before: 1, max_instances_before: 4, min_instances: 3, max_instances: 6 },
+        ...{ instances: 1, instances_to_add: 2, instances_to_remove: 0, cluster_status: 'RUNNING' },
+      });
+      await scale();
+      expect(await shown()).toEqual(['0 RUNNING', '1 INITIATING', '2 INITIATING']);
+      expect((await latest())[0]).toMatchObject({
+        ...{ status: 'RESIZING_UP', reason: '2 of at least 3 nodes missing', by: tenancy.userId },
+      });
+      // A resize does not wait for the end of another one.
+      await request({ min_instances: 4 });
+      await scale();
+      expect(await shown()).toHaveLength(4);
+      await provisionNodes();
+      for (const node of (await nodes()).slice(1)) await report(node);
+      await provisionNodes();
+      await finishResize();
+      expect((await latest())[0]).toMatchObject({ status: 'RUNNING', reason: 'Its nodes are as planned' });
+      await scale();
+      expect(await row('min_instances, max_instances, resize_request')).toEqual({
+        ...{ min_instances: 4, max_instances: 6, resize_request: null },
+      });
+    });
+
+    it('fails with the words of the provider, and never ends a cluster whose nodes work', async () => {
+      await request({ min_instances: 4 });
+      for (const number of [1, 2, 3]) provider.refusals.set(number, fault('quota'));
+      for (const _attempt of [1, 2]) {
+        await set('grow_after = NULL');
+        await scale();
+        await provisionNodes();
+        await provisionNodes();
+        await finishResize();
+        expect((await latest())[0]).toMatchObject({
+          status: 'RUNNING',
+          reason: expect.stringMatching(/^Not all nodes could be added: node 1: the provider says quota; /) as string,
+        });
+      }
+      expect(await shown()).toEqual(['0 RUNNING']);
+      // A lost node is replaced as ever.
+      await set('grow_after = NULL');
+      await report((await nodes())[0] as ClusterNode, { state: 'failed', error: 'The worker ended.' });
+      await scale();
+      expect((await latest())[0]?.reason).toMatch(/^1 of at least 1 node missing/);
+    });
+
+    it('removes idle nodes at once, and busy ones, which get no more runs, after their runs', async () => {
+      const ids = [(await nodes())[0]?.node_id ?? 0];
+      for (const number of [1, 2, 3]) ids.push(await makeNode(dataSource.manager, tenancy, number));
+      await set('max_parallel_jobs = 2, min_instances = 2');
+      await inTransaction(dataSource, (tx) =>
+        app.get(ClusterSlotsService).take(
+          tx,
+          [0, 0, 1, 2].map((at) => ids[at] ?? 0),
+        ),
+      );
+      await wait(5);
+      expect(await request({ min_instances: 1, max_instances: 1 })).toMatchObject({
+        instances: 4,
+        instances_to_remove: 3,
+      });
+      await scale();
+      expect(await shown()).toEqual(['0 RUNNING', '1 draining', '2 draining', '3 draining']);
+      expect((await latest())[0]).toMatchObject({
+        ...{ status: 'RESIZING_DOWN', reason: '3 nodes above the maximum of 1', by: tenancy.userId },
+      });
+      const free = await inTransaction(dataSource, async (tx) => {
+        const locked = await app.get(ClusterSlotsService).lock(tx, clusterId);
+        return locked && app.get(ClusterSlotsService).freeSlots(tx, locked, 10);
+      });
+      expect(free).toEqual([]);
+      expect(await provisionNodes()).toEqual(Step.done);
+      await finishResize();
+      // The runs hold up the nodes, and not the cluster.
+      expect((await latest())[0]).toMatchObject({
+        status: 'RUNNING',
+        reason: 'Its other nodes are as planned; 2 nodes are removed once their jobs have ended',
+      });
+      expect(await shown()).toEqual(['0 RUNNING', '1 draining', '2 draining']);
+      await scale();
+      await expect(resizing()).rejects.toThrow('No resize is under way');
+      await release([ids[2] ?? 0]);
+      await scale();
+      await provisionNodes();
+      await finishResize();
+      expect(await shown()).toEqual(['0 RUNNING', '1 draining']);
+      await release([ids[1] ?? 0]);
+      await scale();
+      await provisionNodes();
+      await finishResize();
+      expect(await shown()).toEqual(['0 RUNNING']);
+    });
+
+    it('says when a node that leaves has no more runs', async () => {
+      const woken = jest.fn();
+      const stop = app.get(PgListener).on('scaling', woken);
+      await occupy();
+      const ids = (await nodes()).map(({ node_id }) => node_id);
+      await dataSource.query('UPDATE cluster_nodes SET draining = true WHERE cluster_id = $1', [clusterId]);
+      await release(ids);
+      await soon(() => Promise.resolve(expect(woken).toHaveBeenCalledWith(String(clusterId))));
+      stop();
+    });
+
+    it('loses neither of two at once', async () => {
+      await set('max_instances = 5');
+      await Promise.all([request({ min_instances: 3 }), request({ max_instances: 8 })]);
+      expect(await row('min_instances, max_instances')).toEqual({ min_instances: 3, max_instances: 8 });
+      const refused = await Promise.allSettled([
+        request({ min_instances: 7, max_instances: 8 }),
+        request({ min_instances: 1, max_instances: 2 }),
+      ]);
+      expect(refused.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+      const [first, second] = refused.map((one) => one.status === 'fulfilled' && one.value);
+      // The later one sees the bounds of the earlier one.
+      expect([first && first.min_instances_before, second && second.min_instances_before].toSorted()).toEqual(
+        first && first.min_instances_before === 3 ? [3, 7] : [1, 3],
+      );
+    });
+
+    it('sets the fixed number of workers of a CLUSTER', async () => {
+      await set(`cluster_type = 'CLUSTER', min_instances = NULL, max_instances = NULL, num_of_workers = 2`);
+      await dataSource.query(`UPDATE cluster_nodes SET role = 'master' WHERE cluster_id = $1`, [clusterId]);
+      expect(await request({ min_instances: 3, max_instances: 3 })).toMatchObject({
+        ...{ min_instances_before: 2, max_instances_before: 2, instances: 0, instances_to_add: 3 },
+      });
+      expect(await row('num_of_workers, min_instances')).toEqual({ num_of_workers: 3, min_instances: 3 });
+      await request({ max_instances: 5 });
+      expect(await row('num_of_workers, min_instances, max_instances')).toEqual({
+        ...{ num_of_workers: 3, min_instances: 3, max_instances: 5 },
+      });
+    });
+
+    it.each([
+      ['INITIATING', /Wait until it is RUNNING\.$/],
+      ['STOPPED', /Start it with startCluster and resize it then, or destroy it .* with updateCluster\.$/],
+      ['ERROR', /Change min_instances and max_instances with updateCluster\.$/],
+    ] as const)('is refused in %s, with what to do instead', async (status, remedy) => {
+      await setClusterStatus(dataSource.manager, clusterId, status);
+      await expect(request({ min_instances: 2 })).rejects.toMatchObject({
+        code: 'CLUSTER.INVALID_STATE',
+        message: expect.stringMatching(remedy) as string,
+        details: { cluster_status: status, needed: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'] },
+      });
+      expect(await row('min_instances, resize_request')).toEqual({ min_instances: 1, resize_request: null });
+    });
+
+    it('is refused with bounds that contradict each other, as a definition is', async () => {
+      await expect(request({ min_instances: 5 })).rejects.toMatchObject({ code: 'CLUSTER.INSTANCES_INVALID' });
+      await expect(request({})).rejects.toMatchObject({ code: 'REQUEST.EMPTY_UPDATE' });
+    });
   });
 
   it('depends on no more waiting runs than the maximum size needs', async () => {

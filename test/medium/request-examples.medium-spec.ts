@@ -62,6 +62,7 @@ const STEPS: Record<string, string> = {
   createCluster: '',
   updateCluster: '?cluster_name=example-cluster',
   startCluster: '',
+  resizeCluster: '',
   stopCluster: '',
   destroyCluster: '',
   disableCluster: '',

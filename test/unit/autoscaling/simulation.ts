@@ -157,7 +157,7 @@ export class Simulation {
     const decision = this.policy.decide(facts);
     if (decision.kind === 'none') return;
     this.decisions.push({ facts, decision });
-    if (decision.kind === 'shrink') {
+    if (decision.kind === 'shrink' || decision.kind === 'trim') {
       this.resizes += 1;
       for (const node of this.nodes)
         if (decision.nodeIds.includes(node.nodeId))

@@ -24,6 +24,7 @@ import { ClusterOperationsService } from './lifecycle/cluster-operations.service
 import { ClusterRowsRepository } from './model/cluster-rows.repository';
 import { ClusterSecretsService } from './lifecycle/cluster-secrets.service';
 import { ClusterSlotsService } from './nodes/cluster-slots.service';
+import { ClusterResizesService } from './definition/cluster-resizes.service';
 import { ClusterStartsService } from './lifecycle/cluster-starts.service';
 import { ClusterDefinitionsRepository } from './definition/cluster-definitions.repository';
 import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
@@ -53,6 +54,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     ClusterMountsRepository,
     ClusterNodesService,
     ClusterNodesRepository,
+    ClusterResizesService,
     ClusterSecretsService,
     ClusterSlotsService,
     ClusterStartsService,
@@ -64,6 +66,7 @@ import { NodeUtilizationRepository } from './nodes/node-utilization.repository';
     ClusterDefinitionsService,
     ClusterOperationsService,
     ClusterHistoriesService,
+    ClusterResizesService,
     ClusterLifecycle,
     ClusterRowsRepository,
     ClusterMountsService,

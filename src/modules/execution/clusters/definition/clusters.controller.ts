@@ -16,6 +16,8 @@ import { IdParam, WordParam } from '../../../../platform/http/parameters';
 import { ClusterDefinitionsService } from './cluster-definitions.service';
 import { ClusterHistoriesService } from '../lifecycle/cluster-histories.service';
 import { ClusterOperationsService } from '../lifecycle/cluster-operations.service';
+import { ClusterResizesService } from './cluster-resizes.service';
+import { ClusterResize, ResizeCluster } from './dto/cluster-resize.dto';
 import { ClusterRead, ClusterWrite } from './dto/cluster-responses.dto';
 import {
   ClusterErrorRead,
@@ -47,6 +49,7 @@ export class ClustersController {
     private readonly definitions: ClusterDefinitionsService,
     private readonly operations: ClusterOperationsService,
     private readonly histories: ClusterHistoriesService,
+    private readonly resizes: ClusterResizesService,
   ) {}
 
   @Operation({
@@ -174,6 +177,23 @@ export class ClustersController {
   })
   stop(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiStopResult> {
     return this.operations.stop(scope, body.selector());
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/cluster/resize',
+    id: 'resizeCluster',
+    summary: 'Change the number of nodes of a RUNNING cluster',
+    description:
+      'Changes the minimum, the maximum or both while the cluster runs or is being resized. Nodes missing to the minimum are added at once. Nodes above the maximum get no more jobs and are removed: idle ones at once, the others as soon as their jobs have ended. The response does not wait for that. In every other state it is refused with 409 and what to do instead.',
+    isExtension: true,
+    tag,
+    access: manage,
+    response: Responses.one(ClusterResize),
+    errors: [409],
+  })
+  resize(@CurrentScope() scope: TenantScope, @Body() body: ResizeCluster): Promise<ClusterResize> {
+    return this.resizes.resize(scope, body);
   }
 
   @Operation({

@@ -159,17 +159,17 @@ export class ClusterLifecycle {
     tx: Tx,
     cluster: LockedCluster,
     definition: WorkflowDefinition<'cluster'>,
-    { to, reason }: { to: ClusterStatus | null; reason: string },
+    { to, reason, userId = null }: { to: ClusterStatus | null; reason: string; userId?: number | null },
   ): Promise<number> {
     let instanceId = cluster.resize_instance_id;
     if (instanceId === null || (await hasWorkflowEnded(tx, instanceId))) {
-      const workflow = await startWorkflow(tx, definition, subjectOf(cluster), null);
+      const workflow = await startWorkflow(tx, definition, subjectOf(cluster), userId);
       instanceId = workflow.workflow_job_instance_id;
       await this.clusters.setResize(tx, cluster.cluster_id, instanceId);
       cluster.resize_instance_id = instanceId;
     } else await wakeWorkflow(tx, instanceId);
     if (to !== null && cluster.status !== to)
-      await this.transition(tx, cluster, { to, reason, userId: null, workflowInstanceId: instanceId });
+      await this.transition(tx, cluster, { to, reason, userId, workflowInstanceId: instanceId });
     return instanceId;
   }
 

@@ -1,4 +1,5 @@
-import { assertAllowed } from './operation-rules';
+import { CLUSTER_STATUSES, isResizable } from '../model/cluster-state';
+import { assertAllowed, assertResizable } from './operation-rules';
 
 describe('an operation on a cluster in another state', () => {
   it.each([
@@ -8,4 +9,12 @@ describe('an operation on a cluster in another state', () => {
     const refused = () => assertAllowed(operation, { name: 'c', status: 'DESTROYED' });
     expect(refused).toThrow(`The cluster "c" is DESTROYED: ${rule}`);
   });
+
+  it.each(CLUSTER_STATUSES.filter((status) => !isResizable(status)))(
+    'a resize is refused in %s, with what to do instead',
+    (status) => {
+      const refused = () => assertResizable({ name: 'c', status });
+      expect(refused).toThrow(/: resize needs RUNNING, RESIZING_UP or RESIZING_DOWN\. (Wait|Start|Change) .*\.$/);
+    },
+  );
 });

@@ -223,15 +223,19 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Drains those of the nodes of a locked cluster that have no run: they take no more runs, and workers hand over their
-   * blocks within `withinMs`. Returns the ids of the draining nodes.
+   * Drains those of the nodes of a locked cluster that have no run, or all with `busyToo`: they take no more runs, and workers hand
+   * over their blocks within `withinMs`. Returns the ids of the nodes that begin to drain.
    */
-  async drain(tx: Tx, nodeIds: readonly number[], withinMs: number): Promise<number[]> {
+  async drain(
+    tx: Tx,
+    nodeIds: readonly number[],
+    { withinMs, busyToo }: { withinMs: number; busyToo: boolean },
+  ): Promise<number[]> {
     const drained = await returning<Pick<ClusterNode, 'node_id'>>(
       tx,
       `UPDATE cluster_nodes SET draining = true, drain_until = platform_now() + $2 * interval '1 millisecond'
-       WHERE node_id = ANY($1) AND status = 'RUNNING' AND NOT draining AND busy_slots = 0 RETURNING node_id`,
-      [nodeIds, withinMs],
+       WHERE node_id = ANY($1) AND status = 'RUNNING' AND NOT draining AND (busy_slots = 0 OR $3) RETURNING node_id`,
+      [nodeIds, withinMs, busyToo],
     );
     const ids = drained.map(({ node_id }) => node_id);
     if (ids.length > 0) await this.wake(tx, ids);
@@ -262,21 +266,27 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Adds to the busy slots of each node, and wakes it, because its desired state has changed. */
-  async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
-    await tx.query(
+  /**
+   * Adds to the busy slots of each node, and wakes it, because its desired state has changed. Returns the clusters of draining nodes
+   * that have no more runs.
+   */
+  async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<Set<number>> {
+    const changed = await returning<Pick<ClusterNode, 'cluster_id'> & { is_empty: boolean }>(
+      tx,
       `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1,
          idle_since = CASE WHEN a.added = 0 THEN idle_since WHEN busy_slots + a.added = 0 THEN platform_now() END,
          slot_freed_at = CASE WHEN a.added < 0 THEN greatest(slot_freed_at, platform_now()) ELSE slot_freed_at END
-       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
+       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id
+       RETURNING n.cluster_id, n.draining AND n.busy_slots = 0 AND a.added < 0 AS is_empty`,
       [[...added.keys()], [...added.values()]],
     );
     for (const nodeId of added.keys()) await notifyAfterCommit(tx, 'node', String(nodeId));
+    return new Set(changed.filter(({ is_empty: isEmpty }) => isEmpty).map(({ cluster_id }) => cluster_id));
   }
 
   /** Raises the version of the nodes' desired state, and wakes their long polls when the transaction has committed. */
-  wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
-    return this.addBusySlots(tx, new Map(nodeIds.map((nodeId) => [nodeId, 0])));
+  async wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.addBusySlots(tx, new Map(nodeIds.map((nodeId) => [nodeId, 0])));
   }
 
   /**

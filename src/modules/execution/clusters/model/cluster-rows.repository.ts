@@ -4,7 +4,7 @@ import type { TenantScope } from '../../../../platform/kernel/auth/principal';
 import { notFound } from '../../../../platform/kernel/errors/domain-error';
 import { appendState, type History, type StateEntry } from '../../../../platform/kernel/history/state-history';
 import { describeSelector, type RecordSelector } from '../../../../platform/kernel/dto/selector';
-import { firstRow, returning, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
+import { firstRow, NOW, returning, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../../platform/kernel/persistence/tenant-condition';
 import {
   type CloudEnvData,
@@ -16,7 +16,7 @@ import {
 } from '../../../infrastructure/environments';
 import type { ClusterStatus } from './cluster-state';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
-import { Cluster, type DiskColumns } from './entities/cluster.entity';
+import { Cluster, type DiskColumns, type ResizeRequest } from './entities/cluster.entity';
 
 /** The settings that runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'> &
@@ -172,6 +172,15 @@ export class ClusterRowsRepository {
   /** Sets the resize under way; null once it has ended. */
   async setResize(tx: Tx, clusterId: number, instanceId: number | null): Promise<void> {
     await updateRows(tx, Cluster, { resize_instance_id: instanceId }, { cluster_id: clusterId });
+  }
+
+  /**
+   * Records a user's resize, which is tried at once: earlier failures to add nodes do not delay it. The cluster counts as used, so
+   * that it does not stop for idleness right after it.
+   */
+  async requestResize(tx: Tx, clusterId: number, request: ResizeRequest): Promise<void> {
+    const changed = { resize_request: request, grow_after: null, grow_failures: 0, last_active_at: NOW };
+    await updateRows(tx, Cluster, changed, { cluster_id: clusterId });
   }
 
   /**

@@ -120,5 +120,12 @@ export const RESIZING: readonly ClusterStatus[] = ['RESIZING_UP', 'RESIZING_DOWN
 /** Statuses in which a cluster takes no runs, and waiting runs are ended. */
 export const REFUSES_RUNS: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
 
+/** Statuses in which a user may change the number of nodes. */
+export const RESIZABLE = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'] as const satisfies readonly ClusterStatus[];
+
+export function isResizable(status: ClusterStatus): status is (typeof RESIZABLE)[number] {
+  return (RESIZABLE as readonly ClusterStatus[]).includes(status);
+}
+
 /** Statuses in which every field of a cluster may change. */
 export const EDITABLE_STATUSES: readonly ClusterStatus[] = ['DESTROYED', 'ERROR'];

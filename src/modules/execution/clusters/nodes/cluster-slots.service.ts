@@ -60,9 +60,10 @@ export class ClusterSlotsService {
     await this.nodes.addBusySlots(tx, countEach(nodeIds, 1));
   }
 
-  /** Frees a slot for each occurrence of a node, and wakes the agents. */
+  /** Frees a slot for each occurrence of a node, and wakes the agents. A draining node that is empty now can be removed. */
   async free(tx: Tx, nodeIds: readonly number[]): Promise<void> {
-    await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
+    const emptied = await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
+    for (const clusterId of emptied) await this.requestScaling(tx, clusterId);
   }
 
   /** Makes the nodes' agents check their desired state as soon as the transaction has committed. */

@@ -4,7 +4,7 @@ import type { Market } from '../../../../../libs/compute-drivers/compute-driver'
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
-import { decideScaling, hasSpareWorker, type ScalingDecision } from './scaling-decision';
+import { decideScaling, hasSpareWorker, isWithinBounds, type ScalingDecision } from './scaling-decision';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import type { LockedCluster } from '../model/cluster-rows.repository';
@@ -36,7 +36,8 @@ export class ClusterScaler {
   ) {}
 
   isDue(cluster: ScalableCluster): boolean {
-    return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster) || spareWorkerChanged(cluster);
+    if (decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster)) return true;
+    return spareWorkerChanged(cluster) || hasEndedRequest(cluster);
   }
 
   /** Decides again under the cluster's lock, and begins the workflow. */
@@ -60,6 +61,7 @@ export class ClusterScaler {
   ): Promise<void> {
     if (spareWorkerChanged(scalable))
       await this.scaling.setSpareWorker(tx, scalable.clusterId, hasSpareWorker(scalable.facts));
+    if (hasEndedRequest(scalable)) await this.scaling.endRequestedResize(tx, scalable.clusterId);
     const decision = decideScaling(scalable.facts);
     switch (decision.kind) {
       case 'grow':
@@ -67,6 +69,9 @@ export class ClusterScaler {
         break;
       case 'shrink':
         if (scalable.resizeInstanceId !== null || !(await this.shrink(tx, cluster, decision))) return;
+        break;
+      case 'trim':
+        if (!(await this.trim(tx, cluster, scalable, decision))) return;
         break;
       case 'replace':
         await this.replace(tx, cluster, scalable, snapshot, decision);
@@ -85,9 +90,10 @@ export class ClusterScaler {
     snapshot: ClusterSnapshot,
     { by, reason }: Extract<ScalingDecision, { kind: 'grow' }>,
   ): Promise<void> {
-    const change = { to: 'RESIZING_UP', reason } as const;
+    const userId = scalable.resizeUserId;
+    const change = { to: 'RESIZING_UP', reason, userId } as const;
     const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
-    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, replacement: false });
+    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, userId, replacement: false });
   }
 
   /** Returns false if each of the nodes has received a run meanwhile. */
@@ -96,8 +102,22 @@ export class ClusterScaler {
     cluster: LockedCluster,
     { nodeIds, reason }: Extract<ScalingDecision, { kind: 'shrink' }>,
   ): Promise<boolean> {
-    if ((await this.nodes.drain(tx, nodeIds, DRAIN_TIMEOUT_MS)).length === 0) return false;
+    if ((await this.nodes.drain(tx, nodeIds, { withinMs: DRAIN_TIMEOUT_MS, busyToo: false })).length === 0)
+      return false;
     await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_DOWN, { to: 'RESIZING_DOWN', reason });
+    return true;
+  }
+
+  /** Takes nodes above the maximum out of use. A resize under way continues in its state, and removes them too. */
+  private async trim(
+    tx: Tx,
+    cluster: LockedCluster,
+    { resizeUserId: userId }: ScalableCluster,
+    { nodeIds, reason }: Extract<ScalingDecision, { kind: 'trim' }>,
+  ): Promise<boolean> {
+    if ((await this.nodes.drain(tx, nodeIds, { withinMs: DRAIN_TIMEOUT_MS, busyToo: true })).length === 0) return false;
+    const to = cluster.status === 'RUNNING' ? 'RESIZING_DOWN' : null;
+    await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_DOWN, { to, reason, userId });
     return true;
   }
 
@@ -133,7 +153,7 @@ export class ClusterScaler {
       reason: last === null ? reason : `${reason}. ${last}`,
     } as const;
     const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, change);
-    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, replacement: true });
+    await this.planNodes(tx, scalable, snapshot, by, { reason, workflowInstanceId, userId: null, replacement: true });
   }
 
   private planNodes(
@@ -141,11 +161,10 @@ export class ClusterScaler {
     { nodes, spotMissingForMs }: ScalableCluster,
     snapshot: ClusterSnapshot,
     count: number,
-    plan: { reason: string; workflowInstanceId: number; replacement: boolean },
+    plan: { reason: string; workflowInstanceId: number; userId: number | null; replacement: boolean },
   ): Promise<void> {
     return this.planner.plan(tx, snapshot, planInstances(snapshot, count, nodes), {
       ...plan,
-      userId: null,
       registrationTimeoutMs: RESIZE_CLUSTER_UP.deadlineMs,
       market: this.marketOf(snapshot, spotMissingForMs),
     });
@@ -163,6 +182,11 @@ export class ClusterScaler {
 function spareWorkerChanged({ facts }: ScalableCluster): boolean {
   if (facts.clusterType !== 'CLUSTER') return false;
   return hasSpareWorker(facts) !== ((facts.spareWorkerSince ?? null) !== null);
+}
+
+/** True if the resize that a user requested has been carried out. */
+function hasEndedRequest({ facts, resizeUserId }: ScalableCluster): boolean {
+  return resizeUserId !== null && isWithinBounds(facts);
 }
 
 /**

@@ -36,7 +36,10 @@ interface Work {
   starting: ClusterNode[];
   /** Lost, failed or surplus nodes on which nothing runs. */
   remove: ClusterNode[];
-  /** Nodes to remove once their runs have ended and their blocks are handed over. */
+  /**
+   * Nodes to remove once their blocks are handed over, or their runs are ended. Those that a resize left to runs, however long, are not
+   * among them: the next resize removes each when it is empty.
+   */
   drain: ClusterNode[];
 }
 
@@ -203,10 +206,16 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     { cluster_id }: LockedCluster,
     { instanceId }: WorkflowContext<'cluster'>,
   ): Promise<string> {
+    const left = (await this.nodes.ofCluster(cluster_id, tx)).filter(isLeftToRuns).length;
+    const leaving =
+      left === 0
+        ? ''
+        : `; ${left === 1 ? '1 node is' : `${left} nodes are`} removed once ${left === 1 ? 'its' : 'their'} jobs have ended`;
     const failed = await this.nodes.failedIn(tx, cluster_id, instanceId);
-    if (failed.length === 0) return 'Its nodes are as planned';
+    if (failed.length === 0)
+      return left === 0 ? 'Its nodes are as planned' : `Its other nodes are as planned${leaving}`;
     const messages = failed.map(({ node_number, reason }) => `node ${node_number}: ${reason ?? 'no reason recorded'}`);
-    return `Not all nodes could be added: ${messages.join('; ')}`;
+    return `Not all nodes could be added: ${messages.join('; ')}${leaving}`;
   }
 
   /** True if the resize has ended: a retried step then finds another resize, or none. */
@@ -290,18 +299,24 @@ function workOf(nodes: readonly ClusterNode[]): Work {
   const initiating = withStatus('INITIATING');
   const draining = withStatus('RUNNING').filter(({ draining }) => draining);
   const drained = draining.filter(hasDrained);
+  const awaited = draining.filter((node) => !drained.includes(node) && !isLeftToRuns(node));
   // The runs of a lost node are ended first, because a destroyed node would no longer count as lost.
   const lost = withStatus('ERROR');
   return {
     toProvision: initiating.filter(needsProvisioning),
     starting: initiating.filter((node) => !needsProvisioning(node)),
     remove: [...lost.filter(isIdle), ...withStatus('DESTROYING'), ...drained],
-    drain: [...lost.filter((node) => !isIdle(node)), ...draining.filter((node) => !drained.includes(node))],
+    drain: [...lost.filter((node) => !isIdle(node)), ...awaited],
   };
 }
 
 function isIdle({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
   return busy_slots === 0;
+}
+
+/** True if the node drains but keeps its runs until they end. One that its provider takes back has little time, and is awaited. */
+function isLeftToRuns({ status, draining, busy_slots, interrupted_at }: ClusterNode): boolean {
+  return status === 'RUNNING' && draining && busy_slots > 0 && interrupted_at === null;
 }
 
 function isDone(nodes: readonly ClusterNode[]): boolean {

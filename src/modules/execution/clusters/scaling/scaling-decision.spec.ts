@@ -14,8 +14,10 @@ const START = 120_000;
 const NONE = { kind: 'none' };
 const grow = (by: number) => expect.objectContaining({ kind: 'grow', by }) as ScalingDecision;
 const replace = (by: number) => expect.objectContaining({ kind: 'replace', by }) as ScalingDecision;
-const shrink = (...nodeNumbers: number[]) =>
-  expect.objectContaining({ kind: 'shrink', nodeIds: nodeNumbers.map((number) => 100 + number) }) as ScalingDecision;
+const removal = (kind: string, nodeNumbers: number[]) =>
+  expect.objectContaining({ kind, nodeIds: nodeNumbers.map((number) => 100 + number) }) as ScalingDecision;
+const shrink = (...nodeNumbers: number[]) => removal('shrink', nodeNumbers);
+const trim = (...nodeNumbers: number[]) => removal('trim', nodeNumbers);
 
 /** States of nodes by a short name for the tables. */
 const NODES = {
@@ -177,13 +179,61 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
       what: 'removes surplus above the maximum at once',
       nodes: ['half', 'fresh', 'fresh'],
       facts: { maxInstances: 2 },
-      decision: shrink(2),
+      decision: trim(2),
     },
     {
-      what: 'grows no further above the maximum',
-      nodes: ['full', 'full', 'full'],
+      what: 'removes surplus although runs wait for others, idle nodes first and then the emptiest',
+      nodes: ['half', 'full', 'fresh', 'full', 'half'],
+      facts: { maxInstances: 2, ...waiting(5) },
+      decision: trim(2, 4, 0),
+    },
+    {
+      what: 'removes surplus even if it must not grow',
+      nodes: ['full', 'full'],
+      facts: { maxInstances: 1, growAfter: NOW + 1 },
+      decision: trim(1),
+    },
+    {
+      what: 'removes no surplus twice',
+      nodes: ['full', 'full', 'leaving', 'leaving'],
       facts: { maxInstances: 2, ...waiting(5) },
       decision: NONE,
+    },
+    {
+      what: 'removes no node that starts',
+      nodes: ['full', 'full', 'starting'],
+      facts: { maxInstances: 2 },
+      decision: NONE,
+    },
+    {
+      what: 'grows to a minimum that was raised',
+      nodes: ['half'],
+      facts: { minInstances: 3, minBeforeResize: 1 },
+      decision: grow(2),
+    },
+    {
+      what: 'counts nodes under way to a minimum that was raised',
+      nodes: ['half', 'starting'],
+      facts: { minInstances: 3, minBeforeResize: 1 },
+      decision: grow(1),
+    },
+    {
+      what: 'replaces lost nodes before it grows to a minimum that was raised',
+      nodes: ['half', 'broken'],
+      facts: { minInstances: 4, minBeforeResize: 2 },
+      decision: replace(1),
+    },
+    {
+      what: 'does not grow to a minimum that was raised after a failure',
+      nodes: ['half'],
+      facts: { minInstances: 3, minBeforeResize: 1, growAfter: NOW + 1 },
+      decision: NONE,
+    },
+    {
+      what: 'replaces nodes missing to a minimum that was lowered',
+      nodes: ['broken'],
+      facts: { minInstances: 1, minBeforeResize: 3 },
+      decision: replace(1),
     },
     {
       what: 'has no free slots if the number of runs was lowered',
@@ -202,6 +252,10 @@ describe.each(['PLATFORM', 'STANDALONE'] as const)('a cluster of the type %s', (
     expect(decide(['full'], waiting(1))).toEqual(grows ? grow(1) : NONE);
     expect(decide(['half', 'idle'], {})).toEqual(status === 'RUNNING' ? shrink(1) : NONE);
     expect(decide(['half'], { minInstances: 2 })).toEqual(status === 'RUNNING' ? replace(1) : NONE);
+    // A user does not wait for the end of a resize.
+    const isUp = grows || status === 'RESIZING_DOWN';
+    expect(decide(['half'], { minInstances: 2, minBeforeResize: 1 })).toEqual(isUp ? grow(1) : NONE);
+    expect(decide(['full', 'full'], { maxInstances: 1 })).toEqual(isUp ? trim(1) : NONE);
   });
 });
 
@@ -237,6 +291,25 @@ describe('a cluster of the type CLUSTER', () => {
     { what: 'removes none while a run waits', nodes: ['half', 'idle'], facts: { waitingRuns: 1 }, decision: NONE },
     { what: 'keeps the minimum of workers', nodes: ['idle'], decision: NONE },
     { what: 'removes none without a master', nodes: ['half', 'idle'], master: 'broken', decision: NONE },
+    {
+      what: 'removes all workers above the maximum at once, those with the fewest used cores first',
+      nodes: ['full', 'half', 'full', 'idle'],
+      facts: { maxInstances: 2, ...pending(8) },
+      decision: trim(3, 1),
+    },
+    {
+      what: 'removes no surplus without a master',
+      nodes: ['full', 'idle'],
+      facts: { maxInstances: 1 },
+      master: 'broken',
+      decision: NONE,
+    },
+    {
+      what: 'grows to a minimum that was raised without a core that is requested',
+      nodes: ['half'],
+      facts: { minInstances: 3, minBeforeResize: 1 },
+      decision: grow(2),
+    },
     { what: 'replaces a worker', nodes: ['half', 'broken'], facts: { minInstances: 2 }, decision: replace(1) },
     {
       what: 'removes a worker whose cores were free on another for the timeout',
@@ -298,10 +371,11 @@ describe('a decision from any facts', () => {
     return factsOf({
       clusterType,
       status: random.pick(['RUNNING', 'RUNNING', ...CLUSTER_STATUSES]),
-      minInstances: random.between(1, 6),
-      maxInstances: random.between(1, 8),
+      minInstances: random.pick([1, 1, 2, 3, 6]),
+      maxInstances: random.between(1, 12),
+      minBeforeResize: random.pick([null, null, 1, 3]),
       maxParallelJobs,
-      waitingRuns: random.pick([0, 0, 1, 3, 30]),
+      waitingRuns: random.pick([0, 0, 0, 1, 3, 30]),
       oldestWaitingSince: past(2 * START),
       pendingCores: random.pick([0, 0, 1, 9, 2 ** 31]),
       pendingSince: past(2 * START),
@@ -329,8 +403,17 @@ describe('a decision from any facts', () => {
         expect(there + decision.by).toBeLessThanOrEqual(decision.kind === 'grow' ? facts.maxInstances : min);
         expect(facts.growAfter ?? 0).toBeLessThanOrEqual(NOW);
         if (decision.kind === 'replace') expect(facts.status === 'RUNNING' || facts.nodes.every(isOut)).toBe(true);
-        else expect(facts.clusterType === 'CLUSTER' ? facts.pendingCores : facts.waitingRuns).toBeGreaterThan(0);
+        else if (there + decision.by > min || (facts.minBeforeResize ?? min) >= min)
+          expect(facts.clusterType === 'CLUSTER' ? facts.pendingCores : facts.waitingRuns).toBeGreaterThan(0);
         return;
+      case 'trim': {
+        const leaving = ready.filter(({ nodeId }) => decision.nodeIds.includes(nodeId));
+        expect(leaving).toHaveLength(decision.nodeIds.length);
+        expect(ready.length - leaving.length).toBe(facts.maxInstances);
+        const fewest = Math.min(...ready.filter((node) => !leaving.includes(node)).map(({ busySlots }) => busySlots));
+        expect(Math.max(...leaving.map(({ busySlots }) => busySlots))).toBeLessThanOrEqual(fewest);
+        return;
+      }
       case 'shrink': {
         expect(facts).toMatchObject({ status: 'RUNNING', waitingRuns: 0, pendingCores: 0 });
         expect(new Set(decision.nodeIds).size).toBe(decision.nodeIds.length);
@@ -344,7 +427,7 @@ describe('a decision from any facts', () => {
     }
   }
 
-  it('never breaks minimum or maximum, grows only for waiting work, and takes no node from a run', () => {
+  it('never breaks minimum or maximum, grows only for waiting work, and takes no node from a run below the maximum', () => {
     const random = seededRandom(18);
     const kinds = new Map<string, number>();
     for (let round = 0; round < 5_000; round += 1) {
@@ -354,7 +437,7 @@ describe('a decision from any facts', () => {
       check(facts, decision);
       expect(decideScaling({ ...facts, nodes: random.shuffled(facts.nodes) })).toEqual(decision);
     }
-    for (const kind of ['none', 'grow', 'shrink', 'replace']) expect(kinds.get(kind)).toBeGreaterThan(10);
+    for (const kind of ['none', 'grow', 'shrink', 'trim', 'replace']) expect(kinds.get(kind)).toBeGreaterThan(10);
   });
 
   it('is not repeated while it is carried out', () => {
@@ -364,9 +447,11 @@ describe('a decision from any facts', () => {
       const decision = decideScaling(facts);
       const [nodes, status] = underWay(facts, decision);
       const next = decideScaling({ ...facts, nodes, status });
-      // Nodes missing to the minimum are replaced first; growth for the rest of the work comes after that.
-      if (decision.kind === 'replace') expect(next.kind).not.toBe('replace');
-      else expect(next).toEqual(NONE);
+      // Nodes missing to the minimum come first; growth for the rest of the work comes after that.
+      const isToMinimum = decision.kind === 'replace' || (decision.kind === 'grow' && facts.minBeforeResize !== null);
+      if (isToMinimum) expect(['replace', 'trim']).not.toContain(next.kind);
+      // A user's growth does not wait for the end of a resize.
+      else if (next.kind !== 'grow' || facts.minBeforeResize === null) expect(next).toEqual(NONE);
     }
   });
 
@@ -377,11 +462,12 @@ describe('a decision from any facts', () => {
     switch (decision.kind) {
       case 'none':
         return [[...nodes], status];
-      case 'shrink': {
+      case 'shrink':
+      case 'trim': {
         const left = nodes.map((node) =>
           decision.nodeIds.includes(node.nodeId) ? { ...node, phase: 'leaving' as const } : node,
         );
-        return [left, 'RESIZING_DOWN'];
+        return [left, decision.kind === 'shrink' || status === 'RUNNING' ? 'RESIZING_DOWN' : status];
       }
       case 'grow':
       case 'replace': {

@@ -1,5 +1,5 @@
 import type { NodeRole } from '../../../../../libs/contracts/agent-protocol';
-import type { ClusterStatus, ClusterType } from '../model/cluster-state';
+import { type ClusterStatus, type ClusterType, GIVES_SLOTS } from '../model/cluster-state';
 
 /** The facts about a node that a decision uses. Times are milliseconds of one clock. */
 export interface NodeFacts {
@@ -25,6 +25,11 @@ export interface ScalingFacts {
   status: ClusterStatus;
   minInstances: number;
   maxInstances: number;
+  /**
+   * The minimum before a user raised it, while nodes are still missing to the new one: those are added and not replaced. Null or
+   * absent otherwise.
+   */
+  minBeforeResize?: number | null;
   maxParallelJobs: number;
   cleanUpTimeoutMs: number;
   /** Runs that wait for a slot (PLATFORM, STANDALONE), capped at maxInstances × maxParallelJobs + 1. */
@@ -51,6 +56,8 @@ export type ScalingDecision =
   /** Moves to RESIZING_UP, or adds to the resize under way. */
   | { kind: 'grow'; by: number; reason: string }
   | { kind: 'shrink'; nodeIds: number[]; reason: string }
+  /** Removes nodes above the maximum, busy ones once their runs have ended. It adds to the resize under way. */
+  | { kind: 'trim'; nodeIds: number[]; reason: string }
   /** Replaces nodes below the minimum. The cluster stays RUNNING, unless it has no node at all. */
   | { kind: 'replace'; by: number; reason: string };
 
@@ -61,6 +68,8 @@ interface Instances {
   ready: NodeFacts[];
   starting: number;
   min: number;
+  /** The part of the minimum that the cluster has had, so that nodes missing to it are lost ones. */
+  replaced: number;
   max: number;
 }
 
@@ -68,31 +77,50 @@ interface Instances {
  * Decides the change of the number of nodes from the facts alone. The next decision sees the effects among its facts:
  * requested nodes are `starting`, removed ones are `leaving`.
  *
- * The order is: replace nodes missing to the minimum, grow for waiting work, remove nodes that were idle for long. Only
- * a RUNNING cluster is changed, but one that grows may grow further.
+ * The order is: remove nodes above the maximum, replace lost nodes up to the minimum, grow to a minimum that was raised, grow for
+ * waiting work, remove nodes that were idle for long. Only a RUNNING cluster is changed, but one that grows may grow further, and
+ * a resize that a user requested does not wait for one under way.
  */
 export function decideScaling(facts: ScalingFacts): ScalingDecision {
-  const isRunning = facts.status === 'RUNNING';
-  if (!isRunning && facts.status !== 'RESIZING_UP') return NONE;
+  if (!GIVES_SLOTS.includes(facts.status)) return NONE;
   const instances = instancesOf(facts);
+  const trimmed = trim(facts, instances);
+  if (trimmed.kind !== 'none') return trimmed;
   if (facts.growAfter === null || facts.now >= facts.growAfter) {
-    const missing = instances.min - instances.ready.length - instances.starting;
-    if (missing > 0 && (isRunning || hasNoUsableNode(facts)))
-      return { kind: 'replace', by: missing, reason: `${missing} of at least ${count(instances.min, 'node')} missing` };
-    const grown = facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
+    const grown = grow(facts, instances);
     if (grown.kind !== 'none') return grown;
   }
-  return isRunning ? shrink(facts, instances) : NONE;
+  return facts.status === 'RUNNING' ? shrink(facts, instances) : NONE;
+}
+
+function grow(facts: ScalingFacts, instances: Instances): ScalingDecision {
+  const { ready, starting, min, replaced } = instances;
+  const existing = ready.length + starting;
+  const lost = replaced - existing;
+  if (lost > 0 && (facts.status === 'RUNNING' || (facts.status === 'RESIZING_UP' && hasNoUsableNode(facts))))
+    return { kind: 'replace', by: lost, reason: `${lost} of at least ${count(replaced, 'node')} missing` };
+  const missing = min - Math.max(existing, replaced);
+  if (missing > 0) return { kind: 'grow', by: missing, reason: `${missing} of at least ${count(min, 'node')} missing` };
+  if (facts.status === 'RESIZING_DOWN') return NONE;
+  return facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
+}
+
+/** True once a cluster has no node missing to its minimum, or too many for its maximum. Its resize by a user is over then. */
+export function isWithinBounds(facts: ScalingFacts): boolean {
+  const { ready, starting, min, max } = instancesOf(facts);
+  return ready.length >= min && ready.length + starting <= max;
 }
 
 /** If minimum and maximum contradict each other, the maximum wins, because it limits the owner's cost. */
-function instancesOf({ clusterType, minInstances, maxInstances, nodes }: ScalingFacts): Instances {
+function instancesOf({ clusterType, minInstances, maxInstances, minBeforeResize, nodes }: ScalingFacts): Instances {
   const instances = clusterType === 'CLUSTER' ? nodes.filter(isWorker) : nodes;
   const max = Math.max(0, maxInstances);
+  const min = Math.min(minInstances, max);
   return {
     ready: instances.filter(isReady),
     starting: instances.filter(({ phase }) => phase === 'starting').length,
-    min: Math.min(minInstances, max),
+    min,
+    replaced: Math.min(min, minBeforeResize ?? min),
     max,
   };
 }
@@ -139,21 +167,31 @@ function growByCores(facts: ScalingFacts, { ready, starting, max }: Instances): 
 }
 
 /**
+ * Removes ready nodes above the maximum, although work waits for others: idle ones first, then those with the fewest runs and used
+ * cores, and among equals the highest numbers. A node that starts is not removed before it is ready.
+ */
+function trim({ clusterType, nodes, maxInstances }: ScalingFacts, { ready, max }: Instances): ScalingDecision {
+  const surplus = ready.length - max;
+  if (surplus <= 0 || (clusterType === 'CLUSTER' && !hasMaster(nodes))) return NONE;
+  const byLoad = ready.toSorted(
+    (a, b) => a.busySlots - b.busySlots || a.usedCores - b.usedCores || b.nodeNumber - a.nodeNumber,
+  );
+  const nodeIds = byLoad.slice(0, surplus).map(({ nodeId }) => nodeId);
+  return { kind: 'trim', nodeIds, reason: `${count(surplus, 'node')} above the maximum of ${maxInstances}` };
+}
+
+/**
  * Removes nodes that were idle for the clean-up timeout, down to the minimum. The highest numbers go first, so that the
  * low ones stay. Nothing is removed while work waits, because it would soon be needed again.
  */
-function shrink(facts: ScalingFacts, { ready, min, max }: Instances): ScalingDecision {
+function shrink(facts: ScalingFacts, { ready, min }: Instances): ScalingDecision {
   const { clusterType, waitingRuns, pendingCores, nodes } = facts;
   if (waitingRuns > 0 || pendingCores > 0) return NONE;
   const surplus = ready.length - min;
   if (surplus <= 0) return NONE;
-  const aboveMax = Math.max(0, ready.length - max);
   const byNumber = ready.filter(isIdle).toSorted((a, b) => b.nodeNumber - a.nodeNumber);
   const expired = byNumber.filter((node) => hasPassed(facts, node.idleSince));
-  if (clusterType !== 'CLUSTER') {
-    const idle = expired.length > aboveMax ? expired : byNumber.slice(0, aboveMax);
-    return removeNodes(idle.slice(0, surplus), 'idle');
-  }
+  if (clusterType !== 'CLUSTER') return removeNodes(expired.slice(0, surplus), 'idle');
   // Workers leave one at a time: the load of each moves to the others, which shows whether they suffice.
   if (!hasMaster(nodes)) return NONE;
   if (expired.length > 0) return removeNodes(expired.slice(0, 1), 'idle');

@@ -18,6 +18,8 @@ export interface ScalableCluster {
   spotMissingForMs: number | null;
   /** True if the cluster needs nodes and none works. */
   isDown: boolean;
+  /** The user whose resize is not carried out yet; null if there is none. */
+  resizeUserId: number | null;
   nodes: ScalableNode[];
 }
 
@@ -40,6 +42,8 @@ type Row = Pick<
   'cluster_id' | 'cluster_type' | 'status' | 'max_parallel_jobs' | 'clean_up_timeout' | 'resize_instance_id'
 > &
   Pick<Cluster, 'min_instances' | 'max_instances' | 'num_of_workers' | 'node_start_ms' | 'recent_run_ms'> & {
+    resize_user_id: number | null;
+    min_before_resize: number | null;
     now: number;
     is_abandoned: boolean;
     grow_after: number | null;
@@ -60,7 +64,9 @@ const facts = (use: ClusterUse, which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
     c.resize_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workflow_job_instances i
       WHERE i.workflow_job_instance_id = c.resize_instance_id AND i.ended_at IS NULL) AS is_abandoned,
-    c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, c.recent_run_ms, ${ms('platform_now()')} AS now,
+    c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, c.recent_run_ms,
+    (c.resize_request->>'user_id')::bigint AS resize_user_id, (c.resize_request->>'min_before')::int AS min_before_resize,
+    ${ms('platform_now()')} AS now,
     ${ms('c.grow_after')} AS grow_after, ${ms('c.spot_missing_since')} AS spot_missing_since,
     ${ms('c.spare_worker_since')} AS spare_worker_since,
     w.waiting, ${ms('w.oldest')} AS oldest_waiting, n.nodes
@@ -95,6 +101,11 @@ export class ScalingRepository {
     await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
+  /** Records that a user's resize has been carried out. */
+  async endRequestedResize(tx: Tx, clusterId: number): Promise<void> {
+    await updateRows(tx, Cluster, { resize_request: null }, { cluster_id: clusterId });
+  }
+
   async find(db: Db, clusterId: number): Promise<ScalableCluster | null> {
     const [found] = await rows<Row>(db, facts(this.use, 'c.cluster_id = $1'), [clusterId]);
     return found ? toScalable(found) : null;
@@ -118,6 +129,7 @@ function toScalable(row: Row): ScalableCluster {
     isAbandoned: row.is_abandoned,
     spotMissingForMs: row.spot_missing_since === null ? null : row.now - row.spot_missing_since,
     isDown: min > 0 && nodes.every(({ status }) => status !== 'RUNNING'),
+    resizeUserId: row.resize_user_id,
     nodes,
     facts: {
       now: row.now,
@@ -125,6 +137,7 @@ function toScalable(row: Row): ScalableCluster {
       status: row.status,
       minInstances: min,
       maxInstances: max,
+      minBeforeResize: row.min_before_resize,
       maxParallelJobs: row.max_parallel_jobs,
       cleanUpTimeoutMs: row.clean_up_timeout * 60_000,
       waitingRuns: row.waiting ?? 0,

@@ -49,6 +49,8 @@ export class DriverMemoryQuery {
 
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
+/** Limits of the minimum and the maximum number of instances. */
+export const INSTANCES = { optional: true, min: 1, max: 30 };
 const IDLE_TIMEOUT = { optional: true, min: 1000 };
 const CLEAN_UP_TIMEOUT = { optional: true, min: 0 };
 
@@ -68,8 +70,8 @@ export class ClusterSettings {
   @Field.ids({ optional: true }) mount_ids?: number[];
   @Field.object(() => EngineClusterSparkConfigInput, { optional: true })
   engine_cluster_spark_config?: EngineClusterSparkConfigInput;
-  @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) min_instances?: number | null;
-  @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) max_instances?: number | null;
+  @Field.int64({ ...INSTANCES, nullable: true }) min_instances?: number | null;
+  @Field.int64({ ...INSTANCES, nullable: true }) max_instances?: number | null;
   @Field.int64(CLEAN_UP_TIMEOUT) clean_up_timeout?: number;
   @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
   @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;

@@ -118,8 +118,17 @@ export class Cluster extends TenantColumns {
   @Col.float({ nullable: true }) recent_run_ms: number | null;
   /** CLUSTER: since when the other workers have room for the load of one of them. */
   @Col.time({ nullable: true }) spare_worker_since: Date | null;
-  /** When a job last began or ended, or the cluster came up; idle_timeout_ms counts from here. */
+  /** The resize by a user that is not carried out yet; null if there is none. */
+  @Col.json({ nullable: true }) resize_request: ResizeRequest | null;
+  /** When a job last began or ended, the cluster came up or a user resized it; idle_timeout_ms counts from here. */
   @Col.time({ nullable: true }) last_active_at: Date | null;
+}
+
+/** The cause of the nodes that a resize adds or removes. */
+export interface ResizeRequest {
+  user_id: number;
+  /** Minimum number of instances before it. Nodes missing to this number are lost ones. */
+  min_before: number;
 }
 
 /** Columns of the disks that a cluster describes itself; null if the volume of its configuration decides. */

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../../../platform/kernel/auth/principal';
+import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { openEnded } from '../../../../platform/kernel/dto/response-fields';
+import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
+import type { Values } from '../../../../platform/kernel/persistence/sql';
+import { Transactions } from '../../../../platform/kernel/persistence/transactions';
+import { assertEnabled, assertResizable } from '../lifecycle/operation-rules';
+import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../model/cluster-rows.repository';
+import { type InstanceBounds, instanceBounds, isInstance } from '../model/node-plan';
+import type { Cluster } from '../model/entities/cluster.entity';
+import type { ClusterNode } from '../model/entities/cluster-node.entity';
+import { ClusterDefinitionsRepository, type ClusterRow } from './cluster-definitions.repository';
+import { checkInstances } from './cluster-rules';
+import type { ClusterResize, ResizeCluster } from './dto/cluster-resize.dto';
+
+type Bounds = Pick<InstanceBounds, 'min' | 'max'>;
+
+/** Changes the minimum and the maximum of clusters that run. The worker adds and removes the nodes. */
+@Injectable()
+export class ClusterResizesService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: ClusterDefinitionsRepository,
+    private readonly rows: ClusterRowsRepository,
+    private readonly nodes: ClusterNodesRepository,
+  ) {}
+
+  /**
+   * The lock of the cluster's row orders resizes, scaling decisions and assignments of runs. A bound that the request omits is the
+   * present one as of then, so neither of two resizes at once is lost.
+   */
+  async resize(scope: TenantScope, body: ResizeCluster): Promise<ClusterResize> {
+    const { min_instances: minInstances, max_instances: maxInstances } = body;
+    if (minInstances === undefined && maxInstances === undefined)
+      throw invalid('REQUEST.EMPTY_UPDATE', 'At least one of min_instances and max_instances is required.');
+    return this.transactions.run(async (tx) => {
+      const { cluster_id: clusterId } = await this.rows.lockSelected(tx, scope, body.selector());
+      const row = await this.repository.get(scope, { id: clusterId }, tx);
+      assertEnabled({ name: row.name, active: openEnded(row.to_date) === null });
+      assertResizable(row);
+      const before = boundsOf(row);
+      const bounds = { min: minInstances ?? before.min, max: maxInstances ?? before.max };
+      checkInstances({ clusterType: row.cluster_type, minInstances: bounds.min, maxInstances: bounds.max });
+      await this.repository.update(tx, scope, clusterId, columnsOf(row, bounds));
+      const minBefore = Math.min(row.resize_request?.min_before ?? before.min, before.min);
+      await this.rows.requestResize(tx, clusterId, { user_id: scope.userId, min_before: minBefore });
+      await notifyAfterCommit(tx, 'scaling', String(clusterId));
+      return resized(row, { before, bounds, nodes: await this.nodes.ofCluster(clusterId, tx) });
+    });
+  }
+}
+
+function boundsOf(row: ClusterRow): Bounds {
+  return instanceBounds({
+    clusterType: row.cluster_type,
+    minInstances: row.min_instances,
+    maxInstances: row.max_instances,
+    numOfWorkers: row.num_of_workers,
+  });
+}
+
+/** A CLUSTER whose minimum is its maximum has `num_of_workers` workers, so that changes with them. */
+function columnsOf({ cluster_type: type }: ClusterRow, { min, max }: Bounds): Values<Cluster> {
+  const isFixed = type === 'CLUSTER' && min === max;
+  return { min_instances: min, max_instances: max, ...(isFixed ? { num_of_workers: min } : {}) };
+}
+
+function resized(
+  row: ClusterRow,
+  { before, bounds, nodes }: { before: Bounds; bounds: Bounds; nodes: readonly ClusterNode[] },
+): ClusterResize {
+  const stays = ({ status, draining }: ClusterNode) => status === 'INITIATING' || (status === 'RUNNING' && !draining);
+  const instances = nodes.filter((node) => isInstance(row.cluster_type, node) && stays(node)).length;
+  return {
+    cluster_id: row.cluster_id,
+    cluster_name: row.name,
+    cluster_status: row.status,
+    min_instances: bounds.min,
+    max_instances: bounds.max,
+    min_instances_before: before.min,
+    max_instances_before: before.max,
+    instances,
+    instances_to_add: Math.max(0, bounds.min - instances),
+    instances_to_remove: Math.max(0, instances - bounds.max),
+  };
+}
