@@ -97,6 +97,29 @@ describe('a PLATFORM cluster', () => {
     await expectNoStrayNodes(platform);
   });
 
+  it('has the size that a user requests, and ends no job for it', async () => {
+    const clusterId = await createCluster(client, estate, 'resized', { ...SIZES, max_instances: 1 });
+    await startCluster(client, clusterId);
+    const job = await GatedJob.describe(platform, client, clusterId, 'resized');
+    const runs = [await job.submit(), await job.submit()];
+    await eventually(async () => (await busyNodes(clusterId)) === 1, { timeoutMs: 180_000, what: 'a job' });
+    const resize = (bounds: object) => client.post('/cluster/resize', { cluster_id: clusterId, ...bounds });
+    expect(await resize({ min_instances: 2, max_instances: 2 })).toMatchObject({ instances: 1, instances_to_add: 1 });
+    await eventually(async () => (await busyNodes(clusterId)) === 2, { timeoutMs: 180_000, what: 'the second job' });
+    await reachStatus(client, clusterId, 'RUNNING');
+    expect(await resize({ min_instances: 1, max_instances: 1 })).toMatchObject({ instances_to_remove: 1 });
+    const leaving = () =>
+      platform.sql(`SELECT 1 FROM cluster_nodes WHERE cluster_id = $1 AND draining AND busy_slots > 0`, [clusterId]);
+    await eventually(async () => (await leaving()).length === 1, { what: 'a busy node that leaves' });
+    expect(await busyNodes(clusterId)).toBe(2);
+    job.open();
+    for (const run of runs) expect(await job.ended(run)).toMatchObject({ status: 'DONE' });
+    await eventually(async () => (await nodesOf(platform, clusterId)).length === 1, { what: 'one node' });
+    await reachStatus(client, clusterId, 'RUNNING');
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+
   it('abandons a resize when it is stopped, and keeps the nodes that the next start needs', async () => {
     // Without this folder no further node starts.
     const gate = join(platform.sharedDir, 'called-off');

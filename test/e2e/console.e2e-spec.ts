@@ -148,6 +148,23 @@ describe('the console', () => {
     await expectAccessible(page);
   });
 
+  it('resizes the running cluster, and shows what it costs before and after', async () => {
+    await page.getByRole('button', { name: 'Resize' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Resize nightly' });
+    const confirm = dialog.getByRole('button', { name: 'Resize the cluster' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel('Minimum number of nodes').fill('3');
+    await dialog.getByText('The maximum is less than the minimum.').waitFor();
+    await dialog.getByLabel('Minimum number of nodes').fill('1');
+    await dialog.getByLabel('Maximum number of nodes').fill('3');
+    await dialog.getByText(/\$[\d.]+ – \$[\d.]+ per hour/).waitFor();
+    await expectAccessible(page);
+    await confirm.click();
+    await dialog.waitFor({ state: 'hidden' });
+    const cluster = await admin.get('/cluster', { cluster_name: 'nightly' });
+    expect(cluster).toMatchObject({ cluster_status: 'RUNNING', min_instances: 1, max_instances: 3 });
+  });
+
   it('shows what a node writes, also after the page was loaded again', async () => {
     const { cluster_id, nodes } = await admin.get('/cluster', { cluster_name: 'nightly' });
     const query = { cluster_id, node_status_id: nodes[0].node_status_id };

@@ -119,8 +119,31 @@ export const texts = {
       'Running jobs end, and the machines are removed with their disks and all that is on them. The description of the cluster, its history and the logs of its runs stay, and it can be set up again.',
     destroyConfirm: 'Destroy the cluster',
     restore: 'Set up again',
-    forbidden: (state: string, action: 'start' | 'stop' | 'destroy' | 'restore', states: readonly string[]) => {
-      const done = { start: 'started', stop: 'stopped', destroy: 'destroyed', restore: 'set up again' }[action];
+    resize: 'Resize',
+    resizing: {
+      title: (name: string) => `Resize ${name}`,
+      hint: 'Nodes that are missing are added at once. Nodes above the maximum get no more jobs, and are removed as soon as theirs have ended.',
+      nodes: { min: 'Minimum number of nodes', max: 'Maximum number of nodes' },
+      workers: { min: 'Minimum number of workers', max: 'Maximum number of workers' },
+      range: (max: number) => `A number from 1 to ${number(max)}`,
+      contradiction: 'The maximum is less than the minimum.',
+      costNow: 'Cost now',
+      costThen: 'Cost with these bounds',
+      confirm: 'Resize the cluster',
+    },
+    forbidden: (
+      state: string,
+      action: 'start' | 'stop' | 'destroy' | 'restore' | 'resize',
+      states: readonly string[],
+    ) => {
+      const words = {
+        start: 'started',
+        stop: 'stopped',
+        destroy: 'destroyed',
+        restore: 'set up again',
+        resize: 'resized',
+      };
+      const done = words[action];
       return `The cluster is ${state}. It can be ${done} when it is ${states.join(' or ')}.`;
     },
     failed: {
@@ -128,6 +151,7 @@ export const texts = {
       stop: 'The cluster is in ERROR. Destroy it to remove its machines.',
       destroy: null,
       restore: 'The cluster is in ERROR. Destroy it first.',
+      resize: 'The cluster is in ERROR. Change its minimum and maximum instead.',
     },
     restoreTitle: (name: string) => `Set up ${name} again?`,
     restoreHint:

@@ -64,6 +64,16 @@ WORKSPACE = {"workspace_id": 3, "name": "demo"}
 RUN_COST = {"run_id": 7, "cost": COST, "end_date": None, "intervals": [], "is_truncated": False}
 
 
+def test_a_cluster_is_resized(msp: Any, platform: Platform, capsys: Any) -> None:
+    done = {"min_instances": 4, "max_instances": 4, "instances_to_add": 3, "instances_to_remove": 0}
+    platform.answers = [httpx.Response(200, json=CLUSTER), httpx.Response(200, json=done)]
+    assert msp("cluster", "resize", "demo", "--nodes", "4") == 0
+    assert json.loads(platform.requests[-1].content) == {"cluster_id": 2, "min_instances": 4, "max_instances": 4}
+    assert "4 to 4 nodes: 3 are added, 0 are removed." in capsys.readouterr().err
+    assert msp("cluster", "resize", "demo") == 2
+    assert msp("cluster", "resize", "demo", "--nodes", "4", "--max", "5") == 2
+
+
 def test_a_cost_is_shown_with_all_its_decimals(msp: Any, platform: Platform, capsys: Any) -> None:
     platform.answers = [httpx.Response(200, json=WORKSPACE), httpx.Response(200, json=RUN_COST)]
     assert msp("job", "cost", "7", "-w", "3") == 0

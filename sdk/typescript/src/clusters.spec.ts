@@ -26,6 +26,12 @@ describe('Clusters', () => {
     expect(platform.bodies).toEqual(['{"cluster_id":4}']);
   });
 
+  it('resize one', async () => {
+    platform.answers = [ok({ instances_to_add: 2 })];
+    expect(await platform.client().cluster('c').resize({ max_instances: 6 })).toMatchObject({ instances_to_add: 2 });
+    expect(platform.bodies).toEqual(['{"cluster_name":"c","max_instances":6}']);
+  });
+
   it('throw a refusal whether it is awaited or waited for', async () => {
     platform.handler = () => refused(409, 'CLUSTER.INVALID_STATE');
     const { clusters } = platform.client();

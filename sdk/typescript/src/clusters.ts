@@ -5,10 +5,18 @@ import {
   getCluster,
   listClusters,
   listClusterStates,
+  resizeCluster,
   startCluster,
   stopCluster,
 } from './generated/operations.ts';
-import type { ClusterRead, ClusterRefBody, ClusterStatus, CreateCluster } from './generated/types.ts';
+import type {
+  ClusterRead,
+  ClusterRefBody,
+  ClusterResize,
+  ClusterStatus,
+  CreateCluster,
+  ResizeCluster,
+} from './generated/types.ts';
 import { chosen, type Context, type Ref } from './host.ts';
 import type { Operation } from './operation.ts';
 import { Deadline, Pauses, type WaitOptions } from './waiting.ts';
@@ -40,6 +48,9 @@ export class ClusterChange implements PromiseLike<void> {
   }
 }
 
+/** Bounds of the number of nodes, or of workers of a CLUSTER. One that is absent stays as it is. */
+export type ClusterBounds = Pick<ResizeCluster, 'min_instances' | 'max_instances'>;
+
 /** The clusters of the tenant. */
 export class Clusters {
   readonly #context: Context;
@@ -70,6 +81,11 @@ export class Clusters {
 
   stop(cluster: Ref): ClusterChange {
     return this.#change(stopCluster, cluster, 'STOPPED');
+  }
+
+  /** Changes the minimum, the maximum or both of a running cluster. Returns what follows for its nodes, without waiting for it. */
+  resize(cluster: Ref, bounds: ClusterBounds): Promise<ClusterResize> {
+    return this.#context.transport.call(resizeCluster, { body: { ...chosen('cluster', cluster), ...bounds } });
   }
 
   destroy(cluster: Ref): ClusterChange {
@@ -125,6 +141,10 @@ export class Cluster {
 
   stop(): ClusterChange {
     return this.#clusters.stop(this.ref);
+  }
+
+  resize(bounds: ClusterBounds): Promise<ClusterResize> {
+    return this.#clusters.resize(this.ref, bounds);
   }
 
   destroy(): ClusterChange {

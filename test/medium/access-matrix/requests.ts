@@ -175,6 +175,7 @@ const MORE: Record<string, Record<string, unknown>> = {
     spark_job_confs: [{ name: 'imported', job_type: 'Python3', command: 'job.py' }],
   },
   updateNotebookConf: { driver_memory: '1g' },
+  resizeCluster: { max_instances: 5 },
   updateNotebookCells: {
     cells: [{ cell_uuid: 'cell', code: CELL_SOURCE, output: [{ type: 'text', Celloutput: 'done' }] }],
   },

@@ -13,6 +13,7 @@ import { useMay } from '../../shared/rights/use-may';
 import { texts } from '../../shared/texts';
 import { clusterQuery, destroy, restore, start, stop } from './clusters-api';
 import { mainActionOf, reasonOf } from './cluster-states';
+import { ResizeCluster } from './resize-cluster';
 
 const t = texts.cluster;
 
@@ -28,6 +29,8 @@ export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode
   const showChange = () => queries.invalidateQueries({ queryKey: clusterQuery(clusterId).queryKey });
   const edited = useMay('updateCluster');
   const destroyed = useMay('destroyCluster') ?? reasonOf('destroy', status);
+  const resized = useMay('resizeCluster') ?? reasonOf('resize', status);
+  const [isResizing, setIsResizing] = useState(false);
   const starting = useMutation({ mutationFn: () => start(clusterId), onSuccess: showChange });
   return (
     <>
@@ -53,11 +56,15 @@ export function ClusterActions({ cluster }: { cluster: ClusterRead }): ReactNode
       >
         {t.edit}
       </ActionButton>
+      <ActionButton why={resized} variant="default" onClick={() => setIsResizing(true)}>
+        {t.resize}
+      </ActionButton>
       <ActionButton why={destroyed} variant="default" onClick={() => setAsked('destroy')}>
         {t.destroy}
       </ActionButton>
       <MainAction status={status} isStarting={starting.isPending} onStart={() => starting.mutate()} ask={setAsked} />
       {starting.isError && <ProblemPanel error={starting.error} />}
+      {isResizing && <ResizeCluster cluster={cluster} onDone={showChange} onClose={() => setIsResizing(false)} />}
       {asked && <Asking asked={asked} cluster={cluster} onDone={showChange} onClose={() => setAsked(null)} />}
     </>
   );

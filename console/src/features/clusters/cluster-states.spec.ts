@@ -3,12 +3,13 @@ import { CLUSTER_STATUSES } from './clusters-search';
 
 describe('the actions of a cluster', () => {
   it('are what the API takes in its state', () => {
-    const allowed = (action: 'start' | 'stop' | 'destroy' | 'restore') =>
+    const allowed = (action: 'start' | 'stop' | 'destroy' | 'restore' | 'resize') =>
       CLUSTER_STATUSES.filter((status) => reasonOf(action, status) === null);
     expect(allowed('start')).toEqual(['STOPPED']);
     expect(allowed('stop')).toEqual(['RUNNING']);
     expect(allowed('destroy')).toEqual(['RUNNING', 'STOPPED', 'ERROR']);
     expect(allowed('restore')).toEqual(['DESTROYED']);
+    expect(allowed('resize')).toEqual(['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN']);
   });
 
   it('say when a state that forbids them is over', () => {

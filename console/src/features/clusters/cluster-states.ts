@@ -1,7 +1,7 @@
 import type { Reason } from '../../shared/rights/rights';
 import { texts } from '../../shared/texts';
 
-type ClusterAction = 'start' | 'stop' | 'destroy' | 'restore';
+type ClusterAction = 'start' | 'stop' | 'destroy' | 'restore' | 'resize';
 
 /** The states in which the API takes each action; the state to wait for comes first. */
 const STATES: Readonly<Record<ClusterAction, readonly [string, ...string[]]>> = {
@@ -9,10 +9,11 @@ const STATES: Readonly<Record<ClusterAction, readonly [string, ...string[]]>> = 
   stop: ['RUNNING'],
   destroy: ['STOPPED', 'RUNNING', 'ERROR'],
   restore: ['DESTROYED'],
+  resize: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'],
 };
 
 /** Returns what is done next with a cluster in this state, or in the one that follows it. */
-export function mainActionOf(status: string): Exclude<ClusterAction, 'destroy'> {
+export function mainActionOf(status: string): Exclude<ClusterAction, 'destroy' | 'resize'> {
   if (status === 'DESTROYED' || status === 'DESTROYING') return 'restore';
   return ['STOPPED', 'STOPPING', 'ERROR'].includes(status) ? 'start' : 'stop';
 }

@@ -70,14 +70,25 @@ export function focusField(path: FieldPath): void {
   element?.focus({ preventScroll: true });
 }
 
+/** Returns the amounts of the minimum and the maximum of nodes, or compute units if those have no price. */
+export function amountText(cost: ClusterCost): string {
+  const { min_amount: least, max_amount: most, currency } = cost;
+  if (least === null || most === null || currency === null) return t.cost.units(unitsRange(cost));
+  return t.cost.range(money(least, currency), money(most, currency));
+}
+
+function unitsRange({ min_ycu: least, max_ycu: most }: ClusterCost): string {
+  return t.cost.range(unitsText(least), unitsText(most));
+}
+
 function Cost({ cost }: { cost: ClusterCost }): ReactNode {
   const { min_amount: least, max_amount: most, currency, unit_price: price } = cost;
-  const units = t.cost.range(unitsText(cost.min_ycu), unitsText(cost.max_ycu));
+  const units = unitsRange(cost);
   const isKnown = least !== null && most !== null && currency !== null;
   return (
     <>
       <p className={styles['amount']}>
-        {isKnown ? t.cost.range(money(least, currency), money(most, currency)) : t.cost.units(units)}
+        {amountText(cost)}
         <span className={styles['per']}> {t.cost.perHour}</span>
       </p>
       <p className={styles['note']}>

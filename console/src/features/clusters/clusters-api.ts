@@ -10,6 +10,7 @@ import {
   listClusterNodeStates,
   listClusters,
   listClusterStates,
+  resizeCluster,
   searchClusters,
   startCluster,
   stopCluster,
@@ -99,6 +100,11 @@ export async function stop(clusterId: number): Promise<void> {
 
 export async function destroy(clusterId: number): Promise<void> {
   await api.call(destroyCluster, { body: { cluster_id: clusterId } });
+}
+
+/** Changes the minimum and the maximum of a running cluster. */
+export async function resize(clusterId: number, { min, max }: { min: number; max: number }): Promise<void> {
+  await api.call(resizeCluster, { body: { cluster_id: clusterId, min_instances: min, max_instances: max } });
 }
 
 /** Returns a destroyed cluster to STOPPED. Only a disabled one can be enabled. */

@@ -19,6 +19,7 @@ export const NEEDS = {
   updateCluster: CLUSTER_MANAGERS,
   startCluster: CLUSTER_MANAGERS,
   stopCluster: CLUSTER_MANAGERS,
+  resizeCluster: CLUSTER_MANAGERS,
   destroyCluster: CLUSTER_MANAGERS,
   enableCluster: CLUSTER_MANAGERS,
 

@@ -49,6 +49,12 @@ class AsyncCluster:
         if wait:
             await self.wait_for("STOPPED", timeout, on_status=on_status)
 
+    async def resize(self, *, minimum: Optional[int] = None, maximum: Optional[int] = None) -> types.ClusterResize:
+        """Changes the minimum, the maximum or both of a running cluster, and returns what follows for its nodes without waiting for it."""
+        bounds = {"min_instances": minimum, "max_instances": maximum}
+        sent = {name: value for name, value in bounds.items() if value is not None}
+        return await self._transport.call(ops.resize_cluster, body={"cluster_id": self.id, **sent})
+
     async def destroy(
         self, *, wait: bool = True, timeout: float = START_SECONDS, on_status: Optional[OnStatus] = None
     ) -> None:

@@ -351,6 +351,24 @@ def stop_cluster(
     note(f"Cluster {cluster} {'has stopped' if wait else 'is stopping'}.")
 
 
+@clusters.command("resize")
+def resize_cluster(
+    cluster: str = NAMED_CLUSTER,
+    minimum: Optional[int] = typer.Option(None, "--min", min=1, max=30, help="Minimum number of nodes."),
+    maximum: Optional[int] = typer.Option(None, "--max", min=1, max=30, help="Maximum number of nodes."),
+    nodes: Optional[int] = typer.Option(None, "--nodes", min=1, max=30, help="Exactly this number of nodes."),
+) -> None:
+    """Change the number of nodes of a running cluster."""
+    if nodes is None and minimum is None and maximum is None:
+        raise typer.BadParameter("Name --min, --max or --nodes.")
+    if nodes is not None and (minimum is not None or maximum is not None):
+        raise typer.BadParameter("--nodes is the minimum and the maximum. Leave out --min and --max.")
+    with Client() as client:
+        done = client.cluster(_ref(cluster)).resize(minimum=nodes or minimum, maximum=nodes or maximum)
+    bounds = f"{done['min_instances']} to {done['max_instances']} nodes"
+    note(f"Cluster {cluster} has {bounds}: {done['instances_to_add']} are added, {done['instances_to_remove']} are removed.")
+
+
 @jobs.command("list")
 def list_jobs(
     workspace: str = WORKSPACE,
