@@ -69,7 +69,7 @@ def test_a_cluster_is_resized(msp: Any, platform: Platform, capsys: Any) -> None
     platform.answers = [httpx.Response(200, json=CLUSTER), httpx.Response(200, json=done)]
     assert msp("cluster", "resize", "demo", "--nodes", "4") == 0
     assert json.loads(platform.requests[-1].content) == {"cluster_id": 2, "min_instances": 4, "max_instances": 4}
-    assert "4 to 4 nodes: 3 are added, 0 are removed." in capsys.readouterr().err
+    assert "Nodes of cluster demo: 4. To add: 3. To remove: 0." in capsys.readouterr().err
     assert msp("cluster", "resize", "demo") == 2
     assert msp("cluster", "resize", "demo", "--nodes", "4", "--max", "5") == 2
 

@@ -365,8 +365,11 @@ def resize_cluster(
         raise typer.BadParameter("--nodes is the minimum and the maximum. Leave out --min and --max.")
     with Client() as client:
         done = client.cluster(_ref(cluster)).resize(minimum=nodes or minimum, maximum=nodes or maximum)
-    bounds = f"{done['min_instances']} to {done['max_instances']} nodes"
-    note(f"Cluster {cluster} has {bounds}: {done['instances_to_add']} are added, {done['instances_to_remove']} are removed.")
+    least, most = done["min_instances"], done["max_instances"]
+    note(
+        f"Nodes of cluster {cluster}: {least if least == most else f'{least} to {most}'}. "
+        f"To add: {done['instances_to_add']}. To remove: {done['instances_to_remove']}."
+    )
 
 
 @jobs.command("list")
