@@ -90,9 +90,10 @@ const ALWAYS = [
       GROUP BY r.node_id HAVING count(*) > max(c.max_parallel_jobs)`,
   },
   {
-    name: 'no cluster has more nodes than its maximum',
+    // A user may lower the maximum below the number of nodes.
+    name: 'no cluster has more nodes than its maximum unless a user just resized it',
     sql: `SELECT cluster_id, count(*) AS nodes, max(max_instances) AS most FROM cluster_nodes n JOIN clusters c USING (cluster_id)
-      WHERE n.to_date = 'infinity' AND n.status IN ('INITIATING', 'RUNNING') AND NOT n.draining
+      WHERE n.to_date = 'infinity' AND n.status IN ('INITIATING', 'RUNNING') AND NOT n.draining AND c.resize_request IS NULL
         AND c.cluster_type <> 'CLUSTER' AND ($1::bigint IS NULL OR cluster_id = $1)
       GROUP BY cluster_id HAVING count(*) > max(max_instances)`,
   },
@@ -157,6 +158,11 @@ const AT_REST = [
         LEFT JOIN cluster_nodes n USING (cluster_id)
       WHERE ${OF_CLUSTER} AND (resize_instance_id IS NOT NULL AND c.status <> 'ERROR'
         OR n.draining AND n.status = 'RUNNING' AND n.to_date = 'infinity')`,
+  },
+  {
+    name: 'no resize of a running cluster by a user is left',
+    sql: `SELECT cluster_id, min_instances, max_instances, resize_request FROM clusters
+      WHERE ${OF_CLUSTER} AND status = 'RUNNING' AND resize_request IS NOT NULL`,
   },
   {
     name: 'every message of the outbox has been sent',

@@ -1,6 +1,7 @@
 import type { RunReport } from '../../../libs/contracts/agent-protocol';
 import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { ClusterNodesService } from '../../../src/modules/execution/clusters/nodes/cluster-nodes.service';
+import { ClusterResizesService } from '../../../src/modules/execution/clusters/definition/cluster-resizes.service';
 import { ClusterOperationsService } from '../../../src/modules/execution/clusters/lifecycle/cluster-operations.service';
 import { RunReportsService } from '../../../src/modules/execution/runs/jobs/run-reports.service';
 import { RunScheduler } from '../../../src/modules/execution/runs/jobs/run-scheduler.service';
@@ -117,6 +118,17 @@ describe('clusters and runs, in every order of statements', () => {
   const operate = ({ clusterId }: Ground, operation: 'start' | 'stop' | 'destroy') =>
     world.get(ClusterOperationsService)[operation](scope(), { id: clusterId });
 
+  /** A user changes one of the bounds, or both. */
+  function resize({ clusterId }: Ground, random: SeededRandom): Promise<unknown> {
+    const [min, max] = [random.between(1, 3), random.between(1, 3)];
+    const bounds = random.pick([
+      { min_instances: min },
+      { max_instances: max },
+      { min_instances: min, max_instances: max },
+    ]);
+    return world.get(ClusterResizesService).resize(scope(), { ...bounds, selector: () => ({ id: clusterId }) });
+  }
+
   /** Returns the deeds of a seed: a selection, each of which may be ended by a crash. */
   function deedsOf(seed: number, ground: Ground): Deed[] {
     const random = randomFor(seed, 1);
@@ -138,6 +150,8 @@ describe('clusters and runs, in every order of statements', () => {
       },
       deliver: () => world.deliver(random),
       'agents come up': () => reportReady(ground),
+      'resize the cluster': () => resize(ground, random),
+      'resize it again': () => resize(ground, random),
       scale: () => world.scale(ground.clusterId),
       'scale again': () => world.scale(ground.clusterId),
       'lose a node': () => loseOne(ground, random),
