@@ -4,6 +4,7 @@ import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { classArchiveOptions } from '../../libs/spark/class-archive';
 import { columnsOf } from '../../libs/table-schemas/columns-of';
 import { ddlOf } from '../../libs/table-schemas/table-ddl';
 import type { TableColumns } from '../../libs/table-schemas/table-columns';
@@ -103,7 +104,7 @@ function inItsWords(table: string, typeText: string): string {
 
 /** Starts Spark with its own metastore in memory; packages are cached beside the runtime. */
 function startSpark(): ChildProcess {
-  const { python, javaHome, sparkHome } = readRuntime();
+  const { python, javaHome, sparkHome, classArchive } = readRuntime();
   const repository = process.env['MAVEN_REPOSITORY_URL'];
   const script = join(__dirname, 'harness/tables.py');
   return spawn(python, [script, folder, join(dirname(javaHome), 'ivy'), ...(repository ? [repository] : [])], {
@@ -115,6 +116,7 @@ function startSpark(): ChildProcess {
       // PySpark and Py4J are installed beside Spark, and not in the environment of the interpreter.
       PYTHONPATH: dirname(sparkHome),
       SPARK_LOCAL_IP: '127.0.0.1',
+      SPARK_SUBMIT_OPTS: classArchiveOptions(classArchive).join(' '),
     },
     stdio: ['pipe', 'pipe', openSync(join(folder, 'stderr'), 'w')],
   });

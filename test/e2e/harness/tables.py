@@ -29,6 +29,8 @@ settings = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.warehouse.dir": f"{folder}/warehouse",
     "spark.ui.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 if repository:
     settings["spark.jars.repositories"] = repository[0]
