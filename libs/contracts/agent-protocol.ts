@@ -401,6 +401,16 @@ export interface RunReport {
   started_warm?: boolean;
   /** Says in one sentence why a driver was started for the run. Absent if none was. */
   cold_reason?: string;
+  /**
+   * Memory that the driver requests: its heap, and what an accelerator has beside it in the same process; MiB, at most
+   * {@link MAX_UTILIZATION}. Sent with the end of a run, and absent as `peak_memory_mb` is.
+   */
+  requested_memory_mb?: number;
+  /**
+   * Highest resident memory of the run's processes on this node: the driver with its Python and all others, not executors elsewhere; MiB,
+   * at most {@link MAX_UTILIZATION}. Sent with the end of a run. Absent if the run ended before it was measured, and in older releases.
+   */
+  peak_memory_mb?: number;
 }
 
 /** Load of a standalone cluster as its daemons on this node report it. No number is larger than {@link MAX_LOAD}. */

@@ -73,6 +73,9 @@ class FakeControlPlane {
   /** `wanted`: responses request utilization. `refused`: a poll with it is refused, as by an older release. */
   utilization: 'unknown' | 'wanted' | 'refused' = 'unknown';
   readonly utilizations: NodeUtilization[] = [];
+  /** A field that it does not know: it refuses reports with it, as an older release. */
+  refuses: string | null = null;
+  refusals = 0;
   daemons: DesiredDaemons = {
     role: 'single',
     workers: 0,
@@ -157,7 +160,7 @@ class FakeControlPlane {
       return json(200, { node_id: '5', node_token: 'node-token', lease_ms: this.leaseMs });
     }
     if (path === '/poll') return this.poll(JSON.parse(body.toString()) as PollRequest, json);
-    if (path === '/report') return this.report(JSON.parse(body.toString()) as ReportRequest, json);
+    if (path === '/report') return this.report(body, json);
     if (request.method === 'PUT') return this.append(path, Number(url.searchParams.get('offset')), body, json);
     if (this.holdFiles) return json(503, {});
     const content = this.files.get(`${path}${url.search}`);
@@ -192,7 +195,12 @@ class FakeControlPlane {
     else this.waiting.push(answer);
   }
 
-  private report(request: ReportRequest, json: (status: number, value: object) => void): void {
+  private report(body: Buffer, json: (status: number, value: object) => void): void {
+    if (this.refuses !== null && body.includes(this.refuses)) {
+      this.refusals += 1;
+      return json(400, {});
+    }
+    const request = JSON.parse(body.toString()) as ReportRequest;
     this.observed = request.daemons;
     this.reported = request;
     for (const report of request.runs) {
@@ -491,6 +499,47 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(environment).not.toContain('node-token');
     expect(environment).not.toMatch(/JEST|npm_/);
     await until('the folder is gone', () => !existsSync(runDir('1')));
+  });
+
+  /** Returns the memory that the agent has measured of a run, MiB. */
+  const peakOf = (id: string): number => {
+    const path = `${runDir(id)}/state.json`;
+    if (!existsSync(path)) return 0;
+    return (JSON.parse(readFileSync(path, 'utf8')) as { peak_memory_mb?: number }).peak_memory_mb ?? 0;
+  };
+
+  it('reports what a run requested and the memory that its processes had at most, with its end only', async () => {
+    startAgent();
+    script('1', `${process.execPath} -e 'globalThis.held = Buffer.alloc(2 ** 27, 1); setInterval(() => 0, 1e6)'`);
+    script('2', 'true');
+    plane.run('1', { driver_memory: '700m' });
+    plane.run('2', {});
+    // Node and the shells of the run take 50 to 100 MiB.
+    await until('measured', () => peakOf('1') > 128 + 30);
+    plane.stop('1', 100);
+    const end = await plane.ended('1');
+    expect(end.requested_memory_mb).toBe(700);
+    expect(end.peak_memory_mb).toBeGreaterThan(128 + 30);
+    expect(end.peak_memory_mb).toBeLessThan(128 + 250);
+    const others = plane.reports.filter(({ run_id, state }) => run_id === '1' && state !== 'ended');
+    expect(others.filter((report) => 'peak_memory_mb' in report || 'requested_memory_mb' in report)).toEqual([]);
+    // A run that is over before it was measured has no peak.
+    const short = await plane.ended('2');
+    expect([short.peak_memory_mb, short.requested_memory_mb].filter((value) => value === 0)).toEqual([]);
+  });
+
+  it('reports an end without memory to a control plane that does not know it', async () => {
+    startAgent();
+    plane.refuses = 'peak_memory_mb';
+    script('1', 'sleep 600');
+    plane.run('1', {});
+    await until('measured', () => peakOf('1') > 0);
+    plane.stop('1', 100);
+    const end = await plane.ended('1');
+    expect(end.reason).toBe('STOP_REQUESTED');
+    expect(end).not.toHaveProperty('peak_memory_mb');
+    expect(end).not.toHaveProperty('requested_memory_mb');
+    expect(plane.refusals).toBe(1);
   });
 
   it('reports the application id and ships the log during the run', async () => {

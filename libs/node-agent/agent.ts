@@ -21,6 +21,7 @@ import { NodeLog } from './node-log';
 import { NodeMeter } from './node-meter';
 import type { NodeOwner } from './processes';
 import { Run, type RunContext } from './run';
+import { RunMemorySampler } from './run-memory';
 import { LOST_SEQ } from './run-journal';
 import { type Confinement, folderMode, gpuDevices, visiblePaths } from './sandbox';
 import { Sandboxes } from './sandboxes';
@@ -65,6 +66,9 @@ export class Agent {
   private readonly nodeLogs: LogShipper[];
   private readonly boundedLogs: BoundedLog[];
   private readonly utilization: UtilizationSampler;
+  private readonly runMemory = new RunMemorySampler((error) =>
+    this.log.warn('The memory of runs cannot be measured', { error: error.message }),
+  );
   /** True if the control plane's last response requested utilization. */
   private takesUtilization = false;
   private readonly journal: NodeJournal;
@@ -470,6 +474,7 @@ export class Agent {
       for (const run of this.runs.values()) run.stop('interruption', INTERRUPTION_GRACE_MS, message);
     }
     this.warmDrivers.tick();
+    this.runMemory.tick(this.runs.values());
     if (this.hasUnsentState) this.wakeReporter();
     const { lease_ms: lease } = this.journal;
     if (lease !== null && performance.now() - this.controlPlane.leaseStartedAt > lease)

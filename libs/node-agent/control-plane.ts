@@ -16,6 +16,7 @@ import {
   type RegisterResponse,
   type ReportRequest,
   type RunFileAddress,
+  type RunReport,
 } from '../contracts/agent-protocol';
 import { decodeRecords, type NumberedPayload } from '../contracts/channel-records';
 import { parseTrusted } from '../json/parse-json';
@@ -89,11 +90,11 @@ export class ControlPlane {
     try {
       await send(request);
     } catch (error) {
-      const { daemons, runs } = request;
-      const isPlain = Object.keys(request).length === Object.keys({ daemons, runs }).length;
-      if (isPlain || !(error instanceof ResponseError) || error.status !== 400) throw error;
       // A control plane of version 1 refuses fields that it does not know.
-      await send({ daemons, runs });
+      const plain = { daemons: request.daemons, runs: request.runs.map(plainReport) };
+      const isPlain = JSON.stringify(plain) === JSON.stringify(request);
+      if (isPlain || !(error instanceof ResponseError) || error.status !== 400) throw error;
+      await send(plain);
     }
   }
 
@@ -228,6 +229,12 @@ export class ControlPlane {
       request.end(body);
     });
   }
+}
+
+/** Returns a report with the fields that a control plane of version 1 knows. */
+function plainReport(report: RunReport): RunReport {
+  const { requested_memory_mb: _requested, peak_memory_mb: _peak, ...plain } = report;
+  return plain;
 }
 
 async function textOf(response: http.IncomingMessage): Promise<string> {

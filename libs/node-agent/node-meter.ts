@@ -91,7 +91,7 @@ interface ObservedProcess {
 }
 
 /** On a busy machine only the processes with the lowest ids are read: a job must not keep the agent busy. */
-const MAX_PROCESSES = 4096;
+export const MAX_PROCESSES = 4096;
 
 /** A process found foreign this often is not checked again. */
 const MAX_FOREIGN_CHECKS = 2;
@@ -114,8 +114,7 @@ class NodeProcesses implements Machine {
     const seen = new Map<string, ObservedProcess>();
     const foreign = new Map<string, number>();
     let memoryBytes = 0;
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
-    for (const pid of pids.map(Number)) {
+    for (const pid of await firstPids()) {
       const text = await procText(`/proc/${pid}/stat`);
       if (text === null) continue;
       const { key, parent, ticks, pages } = processUse(pid, text);
@@ -165,12 +164,18 @@ export function ticksBetween(
   return Math.max(0, ticks);
 }
 
-/** Returns the content of a small file of `/proc`; null if the process is gone. Takes half the time of `readFile`. */
-function procText(path: string): Promise<string | null> {
+/** Returns the ids of the processes of the machine, at most {@link MAX_PROCESSES}. */
+export async function firstPids(): Promise<number[]> {
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return names.slice(0, MAX_PROCESSES).map(Number);
+}
+
+/** Returns the beginning of a file of `/proc`; null if the process is gone. Takes half the time of `readFile`. */
+export function procText(path: string, maxBytes = 1024): Promise<string | null> {
   return new Promise((resolve) => {
     open(path, 'r', (error, fd) => {
       if (error) return resolve(null);
-      const buffer = Buffer.allocUnsafe(1024);
+      const buffer = Buffer.allocUnsafe(maxBytes);
       read(fd, buffer, 0, buffer.length, 0, (failed, length) => {
         close(fd, () => resolve(failed ? null : buffer.toString('latin1', 0, length)));
       });

@@ -1,4 +1,4 @@
-import type { RunOutcome, RunReason, RunState } from '../contracts/agent-protocol';
+import type { RunOutcome, RunReason, RunReport, RunState } from '../contracts/agent-protocol';
 import { readJson } from './files';
 
 /** The reason why the agent stops a run. */
@@ -28,6 +28,9 @@ export interface RunJournal {
   /** True if its stdout starts with a greeting that is left out; `begin` is the position after it, once it is known. */
   greets?: boolean;
   begin: number | null;
+  /** Memory that its driver requests, and the highest that its processes had; MiB. Absent while they are unknown. */
+  requested_memory_mb?: number;
+  peak_memory_mb?: number;
   at: string;
   /** Wall clock in milliseconds. */
   deadline: number | null;
@@ -47,6 +50,15 @@ export function readJournal(dir: string, runId: string): RunJournal | null {
       end: { outcome: 'terminated', reason: 'AGENT_ERROR', message, exit_code: null },
     };
   }
+}
+
+/** Returns the memory of a run for the report of its end; nothing if it was not measured. */
+export function memoryOf({
+  requested_memory_mb,
+  peak_memory_mb,
+}: RunJournal): Pick<RunReport, 'requested_memory_mb' | 'peak_memory_mb'> {
+  if (requested_memory_mb === undefined || peak_memory_mb === undefined) return {};
+  return { requested_memory_mb, peak_memory_mb };
 }
 
 export function blankJournal(runId: string, correlationId: string): RunJournal {

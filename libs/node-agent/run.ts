@@ -13,6 +13,7 @@ import {
 import {
   INTERACTIVE_KINDS,
   type LogStream,
+  MAX_UTILIZATION,
   type OutputStream,
   type RunFile,
   type RunOutcome,
@@ -47,8 +48,10 @@ import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { SecretMask } from './secret-mask';
 import { RunChannel } from './run-channel';
-import { blankJournal, readJournal, type RunJournal, type StopCause } from './run-journal';
+import type { MeasurableRun, RunProcesses } from './run-memory';
+import { blankJournal, memoryOf, readJournal, type RunJournal, type StopCause } from './run-journal';
 import { StagedFiles } from './staged-files';
+import { STOPPED } from './stopped-ends';
 import { pause } from './waiting';
 import {
   ASSIGNMENT_FILES,
@@ -95,28 +98,8 @@ const EVENTS_INTERVAL_MS = 1_000;
 const MAX_PROPERTIES_BYTES = 1024 * 1024;
 const READ_TIMEOUT_MS = 10_000;
 
-const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
-  stop: { outcome: 'stopped', reason: 'STOP_REQUESTED', message: 'The run was stopped on request.' },
-  timeout: {
-    outcome: 'terminated',
-    reason: 'TIMEOUT',
-    message: 'The run took longer than its job_timeout_min. Raise it, or give the job less to do.',
-  },
-  lease: {
-    outcome: 'terminated',
-    reason: 'LEASE_EXPIRED',
-    message: 'The node could not reach the control plane for longer than its lease, so it ended its runs.',
-  },
-  'node-stop': { outcome: 'terminated', reason: 'NODE_STOPPED', message: 'The node was stopped.' },
-  interruption: {
-    outcome: 'terminated',
-    reason: 'SPOT_INTERRUPTED',
-    message: 'The provider reclaims the machine of the run.',
-  },
-};
-
 /** One run on this node, from its files to its reported end. */
-export class Run {
+export class Run implements MeasurableRun {
   private child: ChildProcess | null = null;
   private process: ProcessId | null = null;
   private finishing = false;
@@ -275,7 +258,24 @@ export class Run {
       message: end?.message ?? null,
       exit_code: end?.exit_code ?? null,
       ...this.startOfReport(),
+      ...(end ? memoryOf(this.journal) : {}),
     };
+  }
+
+  /** Returns its processes while they can be measured. */
+  get processes(): RunProcesses | null {
+    return this.process === null || this.finishing ? null : { leader: this.process, uid: this.sandbox.uid };
+  }
+
+  get hasWarmDriver(): boolean {
+    return this.journal.warm !== undefined;
+  }
+
+  /** Keeps the highest memory of its processes. */
+  observeMemory(memoryMb: number): void {
+    if (this.processes === null || memoryMb <= (this.journal.peak_memory_mb ?? 0)) return;
+    this.journal.peak_memory_mb = memoryMb;
+    this.trySave();
   }
 
   private startOfReport(): Pick<RunReport, 'started_warm' | 'cold_reason'> {
@@ -399,6 +399,7 @@ export class Run {
 
   private async submitCold(spec: RunSpec, command: SubmitCommand): Promise<void> {
     for (const file of command.files) writeGenerated(file);
+    this.journal.requested_memory_mb = Math.min(MAX_UTILIZATION, command.requestedMemoryMb);
     writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
     this.writeNotes(command);
@@ -428,6 +429,7 @@ export class Run {
       for (const file of command.files) writeGenerated(file);
       if (command.stdin !== '') writeFileSync(`${this.dir}/stdin`, command.stdin, { flag: 'r+' });
       this.writeNotes(command);
+      this.journal.requested_memory_mb = Math.min(MAX_UTILIZATION, command.requestedMemoryMb);
       if (spec.kind === 'raw-scala') this.journal.greets = true;
       this.sandbox.chownBox();
       writeAssignment(this.dir, assignmentText(command));

@@ -1,4 +1,4 @@
-import { javaHeap, MEMORY_FORM, memoryMb } from './memory-text';
+import { heapMb, javaHeap, MEMORY_FORM, memoryMb } from './memory-text';
 
 describe('memoryMb', () => {
   it.each([
@@ -15,6 +15,18 @@ describe('memoryMb', () => {
 
   it.each(['', 'much', '1.5g', '-1g', '1gg'])('returns null for %p', (text) => {
     expect(memoryMb(text)).toBeNull();
+  });
+});
+
+describe('heapMb', () => {
+  it.each([
+    ['512m', 512],
+    ['2g', 2048],
+    ['536870912', 512],
+    ['536870912b', 512],
+    ['much', null],
+  ])('reads %p as %p MiB, as the JVM does', (text, expected) => {
+    expect(heapMb(text)).toBe(expected);
   });
 });
 

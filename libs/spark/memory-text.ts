@@ -7,6 +7,12 @@ export function memoryMb(text: string): number | null {
   return Math.floor(Number(digits) * (MIB[unit.toLowerCase() || 'm'] ?? 1));
 }
 
+/** Returns the MiB of a driver's heap, which the JVM reads: without a unit it is in bytes. Null for a text that is no size. */
+export function heapMb(text: string): number | null {
+  const bytes = /^\s*(\d{1,15})b?\s*$/i.exec(text)?.[1];
+  return bytes === undefined ? memoryMb(text) : Math.floor(Number(bytes) / 2 ** 20);
+}
+
 /**
  * Matches a memory size as Spark's `JavaUtils` reads it, and as validators of other languages can read the pattern. Spark takes a heap
  * without a unit for bytes in some places and for MiB in others, so a unit is required.

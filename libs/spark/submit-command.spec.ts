@@ -620,6 +620,11 @@ describe('an accelerated run', () => {
     expect(offHeap(made(cluster, { properties: ['spark.executor.memory 2g'] }))).toBe('1024m');
   });
 
+  it('requests the memory beside its heap, too, unless tasks run in executors', () => {
+    expect(made({ driver_memory: '2g' }).requestedMemoryMb).toBe(2048 + 1024);
+    expect(made({ driver_memory: '2g', master: 'spark://m:1' }).requestedMemoryMb).toBe(2048);
+  });
+
   it('is impossible on a node without the jar', () => {
     expect(() => submitCommand(spec({ accelerator: turbo }), setup)).toThrow(SubmitError);
   });
@@ -636,5 +641,14 @@ describe('the default memory of a driver', () => {
     const given = { driver_memory: '700m', driver_memory_is_default: true } as const;
     expect(command(given).argv).toContain('--driver-memory');
     expect(command(given, {}, ['spark.driver.memory=2g']).argv).not.toContain('--driver-memory');
+  });
+
+  it('is what the driver requests unless the run names another', () => {
+    const given = { driver_memory: '700m', driver_memory_is_default: true } as const;
+    expect(command(given).requestedMemoryMb).toBe(700);
+    expect(command(given, {}, ['spark.driver.memory=2g']).requestedMemoryMb).toBe(2048);
+    expect(command({ ...given, conf: ['spark.driver.memory=3g'] }).requestedMemoryMb).toBe(3072);
+    expect(command({ driver_memory: '536870912' }).requestedMemoryMb).toBe(512);
+    expect(command({ driver_memory: null }).requestedMemoryMb).toBe(1024);
   });
 });

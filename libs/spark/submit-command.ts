@@ -6,7 +6,7 @@ import { DRIVER_MEMORY, withoutLauncher } from './driver-java';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
-import { memoryMb } from './memory-text';
+import { heapMb, memoryMb } from './memory-text';
 import { metastoreProperties, metastoreVariables, withMetastorePackages } from './metastore-properties';
 import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACTED } from './mounts';
 import { whyOwned } from './owned-properties';
@@ -24,6 +24,7 @@ const MAX_NOTES = 20;
 const PACKAGES = 'spark.jars.packages';
 
 const EXECUTOR_MEMORY = 'spark.executor.memory';
+const OFF_HEAP_SIZE = 'spark.memory.offHeap.size';
 /** Heap of driver and executor if it is not set. */
 const SPARK_DEFAULT_MB = 1024;
 
@@ -71,6 +72,8 @@ export interface SubmitCommand {
   files: GeneratedFile[];
   /** One sentence for each part of the request that has no effect, with the reason. */
   notes: string[];
+  /** Memory that the driver requests: its heap, and what an accelerator has beside it in the same process; MiB. */
+  requestedMemoryMb: number;
   /** Turns a driver that already runs into this run; absent if the command is not a `spark-submit`. */
   handover?: Handover;
 }
@@ -174,8 +177,8 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   // These follow the user's, so they win even over a properties file whose syntax is not recognized here.
   const driverMemory = driverMemoryOf(spec, set);
   const heap = heapOfTasks(spec, driverMemory, (key) => propertyOf(key, conf, properties));
-  for (const [key, value] of [...ownProperties(spec, setup), ...acceleration(spec, heap)])
-    argv.push('--conf', `${key}=${value}`);
+  const accelerated = acceleration(spec, heap);
+  for (const [key, value] of [...ownProperties(spec, setup), ...accelerated]) argv.push('--conf', `${key}=${value}`);
   const packages = packagesOf(spec, properties, runtime.sparkVersion);
   if (packages.length > 0 || set.has(PACKAGES)) {
     const path = `${paths.generated}/ivysettings.xml`;
@@ -236,6 +239,11 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     stdin: program.stdin,
     files,
     notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(propertyKey)], spec),
+    requestedMemoryMb: requestedMemoryMb(
+      spec,
+      driverMemory ?? propertyOf(DRIVER_MEMORY, conf, properties),
+      accelerated,
+    ),
     ...(program.isWhole ? {} : { handover }),
   };
   return withoutLauncher(command, runtime.sparkHome, paths.work, propertiesOfFile);
@@ -432,6 +440,13 @@ function heapOfTasks(
   return master.startsWith('spark://')
     ? (executorMemory ?? property(EXECUTOR_MEMORY))
     : (driverMemory ?? property(DRIVER_MEMORY));
+}
+
+/** Returns the memory of a driver with this heap. The off-heap memory of a cluster's accelerator is that of executors. */
+function requestedMemoryMb({ master }: RunSpec, heap: string | null, accelerated: readonly [string, string][]): number {
+  const offHeap = accelerated.find(([key]) => key === OFF_HEAP_SIZE)?.[1];
+  const besideHeap = master.startsWith('spark://') ? 0 : (memoryMb(offHeap ?? '') ?? 0);
+  return (heapMb(heap ?? '') ?? SPARK_DEFAULT_MB) + besideHeap;
 }
 
 /**

@@ -103,7 +103,7 @@ export interface HandoverFiles {
 }
 
 /** The command of a warm driver, and what the agent prepares for it. */
-export interface WarmDriverCommand extends SubmitCommand {
+export interface WarmDriverCommand extends Omit<SubmitCommand, 'requestedMemoryMb'> {
   /** Named pipes through which Spark asks for the Python of the driver. */
   pipes: string[];
   /** File that exists once the driver waits for a run. */
@@ -152,7 +152,7 @@ export function warmDriverCommand(
     ...Object.entries(options).flatMap(([key, value]) => ['--conf', `${key}=${value}`]),
     bridges.program,
   ];
-  const command: SubmitCommand = {
+  const command: Omit<SubmitCommand, 'requestedMemoryMb'> = {
     argv: [`${runtime.sparkHome}/bin/spark-submit`, ...args],
     env: {
       ...driverEnvironment(runtime, paths),

@@ -446,6 +446,12 @@ describe('a Python job', () => {
     expect(log).not.toContain('a word on stderr');
     expect(await desk.log(id, 'stderr')).toMatch(/SparkContext[^]*^a word on stderr$/m);
     expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'DONE']);
+    // The heap that it requests is 512 MiB; beside it there are what the JVM needs and the processes of Python.
+    const { memory } = await admin.get(`/workspace/${desk.workspaceId}/run/${id}/cost`);
+    expect(memory.requested_mb).toBe(512);
+    expect(memory.peak_mb).toBeGreaterThan(100);
+    expect(memory.peak_mb).toBeLessThan(2048);
+    expect(memory.unused.measured_ms).toBeGreaterThan(0);
     const errors = await admin.get(`${desk.path}/job/${id}/workflow/errors`);
     expect(errors.data).toEqual([]);
     expect(await processesOfRun(platform, id)).toEqual([]);

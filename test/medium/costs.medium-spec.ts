@@ -80,6 +80,7 @@ describe('costs', () => {
       start_date: '2026-02-10T09:00:00.000Z',
       end_date: '2026-02-10T09:30:00.002Z',
       cost: { node_ms: 450_000, ycu: 0.68, pricing: 'PRICED', amount: 0.034, currency: 'USD' },
+      memory: null,
       intervals: [
         {
           node_state_id: expect.any(Number),

@@ -105,6 +105,8 @@ export const costTexts = {
     empty: 'No node was RUNNING in these days',
     emptyHint: 'Close this, and choose another day, cluster or period.',
   },
+  unusedRule:
+    'The price of unused memory is an upper estimate, as if a node were paid for by its memory alone: the cost of a run times the part of its slot’s memory that it requested and never used. It covers the driver of a run, not executors on other nodes.',
   run: {
     title: (name: string, id: number) => `${name} #${id}`,
     open: 'Open the run',
@@ -116,6 +118,14 @@ export const costTexts = {
     still: 'now',
     cluster: 'Cluster',
     nodes: 'Its nodes',
+    requested: 'Memory requested',
+    peak: 'Memory used at most',
+    unused: 'Memory not used',
+    memory: (mib: string) => `${mib} MiB`,
+    sufficient: (memory: string) => `${memory} would do`,
+    unusedOver: (gibHours: string) => `${gibHours} GiB hours`,
+    measuring: 'It is measured until the run ends.',
+    unmeasured: 'The run ended before it was measured, or its node does not measure memory.',
     proof: 'Intervals of the ledger',
     rule: 'A node that holds several runs at once is divided into as many slots. The run pays for the one that it held, while the node was RUNNING: the time since the node entered RUNNING is divided by the slots and cut to whole milliseconds, at both ends.',
     from: 'From (UTC)',

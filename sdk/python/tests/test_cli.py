@@ -61,7 +61,14 @@ def test_json_is_for_programs(msp: Any, platform: Platform, capsys: Any) -> None
 
 COST = {"node_ms": 450_000, "ycu": 0.68, "pricing": "PRICED", "amount": 0.000034, "currency": "USD"}
 WORKSPACE = {"workspace_id": 3, "name": "demo"}
-RUN_COST = {"run_id": 7, "cost": COST, "end_date": None, "intervals": [], "is_truncated": False}
+RUN_COST = {"run_id": 7, "cost": COST, "end_date": None, "memory": None, "intervals": [], "is_truncated": False}
+MEMORY = {
+    "requested_mb": 1792,
+    "peak_mb": 700,
+    "unused_mb": 1092,
+    "sufficient_mb": 704,
+    "unused": {"measured_ms": 450_000, "gib_hours": 0.5, "ycu": 0.36, "amount": 0.018},
+}
 
 
 def test_a_cluster_is_resized(msp: Any, platform: Platform, capsys: Any) -> None:
@@ -92,6 +99,22 @@ def test_a_cost_without_a_price_says_so(msp: Any, platform: Platform, capsys: An
     assert err == "The operator of the platform has set no price for this time.\n"
     assert msp("job", "cost", "7", "-w", "3", "--json") == 0
     assert json.loads(capsys.readouterr().out)[0]["cost"] == unpriced
+
+
+def test_a_cost_names_the_memory_that_was_not_used(msp: Any, platform: Platform, capsys: Any) -> None:
+    used_all = {**MEMORY, "sufficient_mb": None, "unused": {**MEMORY["unused"], "amount": None}}
+    answers = [{**RUN_COST, "memory": memory} for memory in (MEMORY, used_all, MEMORY)]
+    platform.answers = [httpx.Response(200, json=body) for answer in answers for body in (WORKSPACE, answer)]
+    assert msp("job", "cost", "7", "-w", "3") == 0
+    assert capsys.readouterr().err == (
+        "It requested 1792 MiB and used 700 MiB at most; the rest cost 0.018000 USD or less."
+        " A driver memory of 704m would do.\n"
+    )
+    assert msp("job", "cost", "7", "-w", "3") == 0
+    assert capsys.readouterr().err == "It requested 1792 MiB and used 700 MiB at most.\n"
+    assert msp("job", "cost", "7", "-w", "3", "--json") == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)[0]["memory"], err) == (MEMORY, "")
 
 
 def test_costs_of_a_period_have_what_was_idle(msp: Any, platform: Platform, capsys: Any) -> None:

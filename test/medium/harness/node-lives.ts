@@ -9,8 +9,10 @@ import { inTransaction } from '../../../src/platform/kernel/persistence/sql';
 
 const CAUSE = { reason: 'As a test has it', userId: null, workflowInstanceId: null };
 
-/** The properties that decide the price of a node, as far as a test sets them. */
-type Billed = Partial<Pick<ClusterNode, 'machine_type_id' | 'machine_price_ycu' | 'is_spot' | 'labels'>>;
+/** The properties that decide the price of a node and of what is on it, as far as a test sets them. */
+type Billed = Partial<
+  Pick<ClusterNode, 'role' | 'memory_mb' | 'machine_type_id' | 'machine_price_ycu' | 'is_spot' | 'labels'>
+>;
 
 /** Plans nodes and moves them from state to state, as workflows do, without machines. */
 export class NodeLives {

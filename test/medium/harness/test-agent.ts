@@ -25,7 +25,11 @@ export class TestAgent {
 
   /** Adds a node that waits for its agent to the tenancy's cluster. */
   static async unregistered(api: TestApi, tenancy: Tenancy, nodeNumber = 0): Promise<TestAgent> {
-    const nodeId = await makeNode(api.database.manager, tenancy, nodeNumber);
+    return TestAgent.ofNode(api, await makeNode(api.database.manager, tenancy, nodeNumber));
+  }
+
+  /** Makes a node wait for its agent. */
+  static async ofNode(api: TestApi, nodeId: number): Promise<TestAgent> {
     const bootstrapToken = `bootstrap-${nodeId}`;
     const hash = createHash('sha256').update(bootstrapToken).digest('hex');
     const sql = 'UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1';

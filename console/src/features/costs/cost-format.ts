@@ -1,5 +1,6 @@
-import type { Cost } from 'managed-spark/types';
+import type { Cost, UnusedMemory } from 'managed-spark/types';
 import { commonTexts } from '../../shared/common-texts';
+import { costTexts } from '../../shared/cost-texts';
 
 const HOUR_MS = 3_600_000;
 
@@ -40,6 +41,15 @@ export function hoursOf(largest: Cost): (cost: Cost) => string {
 export function unitsOf(largest: Cost): (cost: Cost) => string {
   const units = decimals(largest.ycu);
   return ({ ycu }) => units.format(ycu);
+}
+
+/** Returns the price of unused memory in the measure of the cost that it is a part of. */
+export function unusedText({ amount, ycu }: UnusedMemory, { currency, format }: Measure): string {
+  return currency === null ? costTexts.units(format(ycu)) : format(amount ?? 0);
+}
+
+export function gibHoursText({ gib_hours: hours }: UnusedMemory): string {
+  return decimals(hours).format(hours);
 }
 
 /** Returns a part in percent, such as `42.1` or `<0.1`. */

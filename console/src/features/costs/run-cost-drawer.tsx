@@ -10,7 +10,7 @@ import { type Fact, Facts } from '../../shared/facts';
 import { number } from '../../shared/texts';
 import { dateOf, durationText, exactTime } from '../../shared/time';
 import table from '../../shared/plain-table.module.css';
-import { hoursOf, measureOf, unitsOf, utcText } from './cost-format';
+import { gibHoursText, hoursOf, measureOf, unitsOf, unusedText, utcText } from './cost-format';
 import { runCostQuery } from './costs-api';
 import styles from './costs-screen.module.css';
 
@@ -49,6 +49,7 @@ export function RunCostDrawer({ workspaceId, runId, onClose }: RunCostDrawerProp
               </Link>
             )}
           </div>
+          {run.memory && <p className={styles['note']}>{costTexts.unusedRule}</p>}
           <h3 className={styles['title']}>{t.proof}</h3>
           <p className={styles['note']}>{t.rule}</p>
           {run.intervals.length > 0 && <Intervals run={run} />}
@@ -59,7 +60,8 @@ export function RunCostDrawer({ workspaceId, runId, onClose }: RunCostDrawerProp
   );
 }
 
-function factsOf({ cost, cluster_id: clusterId, start_date: start, end_date: end }: RunCost): Fact[] {
+function factsOf(run: RunCost): Fact[] {
+  const { cost, cluster_id: clusterId, start_date: start, end_date: end } = run;
   const startedAt = dateOf(start);
   const endedAt = dateOf(end);
   const held = startedAt && `${exactTime(startedAt)} – ${endedAt ? exactTime(endedAt) : t.still}`;
@@ -68,6 +70,7 @@ function factsOf({ cost, cluster_id: clusterId, start_date: start, end_date: end
     { label: t.units, value: unitsOf(cost)(cost) },
     { label: t.share, value: `${costTexts.hours(hoursOf(cost)(cost))} (${number(cost.node_ms)} ms)` },
     { label: t.held, value: held ?? t.waiting },
+    ...memoryOf(run),
     {
       label: t.cluster,
       value: (
@@ -76,6 +79,19 @@ function factsOf({ cost, cluster_id: clusterId, start_date: start, end_date: end
         </Link>
       ),
     },
+  ];
+}
+
+/** Says which memory the run requested and used, and what the difference cost. */
+function memoryOf({ cost, memory, start_date: start, end_date: end }: RunCost): Fact[] {
+  if (start === null) return [];
+  if (!memory) return [{ label: t.peak, value: end === null ? t.measuring : t.unmeasured }];
+  const { requested_mb: requested, peak_mb: peak, sufficient_mb: sufficient, unused } = memory;
+  const used = t.memory(number(peak));
+  return [
+    { label: t.requested, value: t.memory(number(requested)) },
+    { label: t.peak, value: sufficient === null ? used : `${used} · ${t.sufficient(`${sufficient}m`)}` },
+    { label: t.unused, value: `${unusedText(unused, measureOf(cost))} · ${t.unusedOver(gibHoursText(unused))}` },
   ];
 }
 

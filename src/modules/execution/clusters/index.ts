@@ -15,7 +15,7 @@ export type { LockedCluster, RunSettings } from './model/cluster-rows.repository
 export { hasFreeSlot, IS_DEAD, mayLeaveNoRunWaiting } from './model/clusters.joins';
 export { ClusterSlotsService } from './nodes/cluster-slots.service';
 export { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, GIVES_SLOTS } from './model/cluster-state';
-export { configuredDriverMemory, defaultDriverHeap } from './definition/driver-memory';
+export { configuredDriverMemory, defaultDriverHeap, MIN_DRIVER_MB } from './definition/driver-memory';
 export { ClusterSummary } from './definition/dto/cluster-responses.dto';
 export { SparkConfig } from './model/dto/spark-config.dto';
 export type { ClusterNode } from './model/entities/cluster-node.entity';

@@ -8,7 +8,7 @@ import { workspacesSharedWith } from '../workspaces';
 import type { CostPosition } from './cost-position';
 import { PRICED, pricesOf, SUMS, type SumsRow } from './cost-sums.joins';
 import type { CostPart, CostSubject } from './dto/cost-report.dto';
-import { SHARES } from './shares.joins';
+import { SHARES, UNUSED_MB } from './shares.joins';
 
 export interface CostScope extends TenantScope {
   /** True for a caller who may see every workspace of the tenant. */
@@ -215,7 +215,7 @@ class Report {
       held AS MATERIALIZED (
         SELECT run_id, workspace_id, cluster_id, coalesce(created_by_user_id, 0) AS user_id, node_id,
           greatest(${milliseconds('assigned_at')}, ${startOf(this.first)}) AS holds_from,
-          least(${milliseconds(`coalesce(ended_at, ${at})`)}, ${endOf(this.last)}) AS holds_until
+          least(${milliseconds(`coalesce(ended_at, ${at})`)}, ${endOf(this.last)}) AS holds_until, ${UNUSED_MB}
         FROM runs r WHERE assigned_at IS NOT NULL AND NOT is_cost_summed AND assigned_at < ${endOf(this.last)}
           AND coalesce(ended_at, ${at}) > ${startOf(this.first)} AND ${conditions('r', 'created_by_user_id')}),
       ${SHARES},

@@ -1,6 +1,6 @@
 import type { PricedPeriod } from '../billing';
-import type { SumsRow } from './cost-sums.joins';
-import type { Cost, Pricing } from './dto/cost.dto';
+import type { SumsRow, UnusedRow } from './cost-sums.joins';
+import type { Cost, Pricing, UnusedMemory } from './dto/cost.dto';
 
 /** Returns the cost that a row says. What has no time costs nothing in the present currency, if there is a price. */
 export function costOf(row: SumsRow, prices: readonly PricedPeriod[]): Cost {
@@ -12,6 +12,16 @@ export function costOf(row: SumsRow, prices: readonly PricedPeriod[]): Cost {
     pricing,
     amount: isPriced ? Number(row.amount) : null,
     currency: isPriced ? (row.currency ?? prices.at(-1)?.currency ?? null) : null,
+  };
+}
+
+/** Returns what the runs of a row requested and did not use. */
+export function unusedOf(row: UnusedRow, prices: readonly PricedPeriod[]): UnusedMemory {
+  return {
+    measured_ms: row.measured_ms,
+    gib_hours: Number(row.unused_gib_hours),
+    ycu: Number(row.unused_ycu),
+    amount: pricingOf(row, prices) === 'PRICED' ? Number(row.unused_amount) : null,
   };
 }
 

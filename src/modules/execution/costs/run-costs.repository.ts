@@ -4,9 +4,9 @@ import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { firstRow, Params } from '../../../platform/kernel/persistence/sql';
 import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition';
 import { milliseconds, type PricedPeriod } from '../billing';
-import { PRICED, pricesOf, SUMS, type SumsRow } from './cost-sums.joins';
+import { PRICED, pricesOf, SUMS, UNUSED_SUMS, type UnusedRow } from './cost-sums.joins';
 import { MAX_INTERVALS, type RunCostInterval } from './dto/cost.dto';
-import { SHARES } from './shares.joins';
+import { SHARES, UNUSED_MB } from './shares.joins';
 
 export interface CostedRun {
   run_id: number;
@@ -15,6 +15,8 @@ export interface CostedRun {
   cluster_id: number;
   assigned_at: Date | null;
   ended_at: Date | null;
+  requested_memory_mb: number | null;
+  peak_memory_mb: number | null;
 }
 
 /** Reads the costs of single runs. */
@@ -26,24 +28,27 @@ export class RunCostsRepository {
   async run({ tenantId, workspace }: WorkspaceScope, runId: number): Promise<CostedRun | null> {
     return firstRow<CostedRun>(
       this.dataSource.manager,
-      `SELECT t.run_id, t.kind AS resource, t.job_conf_snapshot->>'name' AS name, t.cluster_id, t.assigned_at, t.ended_at
+      `SELECT t.run_id, t.kind AS resource, t.job_conf_snapshot->>'name' AS name, t.cluster_id, t.assigned_at, t.ended_at,
+         t.requested_memory_mb, t.peak_memory_mb
        FROM runs t WHERE t.run_id = $1 AND ${ofTenant('t', '$2')} AND t.workspace_id = $3`,
       [runId, tenantId, workspace.workspaceId],
     );
   }
 
   /** Returns the sums of a run, and the first intervals that prove them, as of one moment. */
-  async cost(runId: number, prices: readonly PricedPeriod[]): Promise<SumsRow & { intervals: RunCostInterval[] }> {
+  async cost(runId: number, prices: readonly PricedPeriod[]): Promise<UnusedRow & { intervals: RunCostInterval[] }> {
     const params = new Params();
-    const found = await firstRow<SumsRow & { intervals: RunCostInterval[] }>(
+    const found = await firstRow<UnusedRow & { intervals: RunCostInterval[] }>(
       this.dataSource.manager,
       `WITH held AS (
          SELECT run_id, cluster_id, node_id, ${milliseconds('assigned_at')} AS holds_from,
-           ${milliseconds('coalesce(ended_at, platform_clock())')} AS holds_until
+           ${milliseconds('coalesce(ended_at, platform_clock())')} AS holds_until, ${UNUSED_MB}
          FROM runs WHERE run_id = ${params.add(runId)} AND assigned_at IS NOT NULL AND node_id IS NOT NULL),
        ${SHARES}, ${pricesOf(prices, params)}
-       SELECT ${SUMS}, ${FIRST_INTERVALS} AS intervals
-       FROM (SELECT share_ms AS ms, share_ms * machine_price_ycu AS ycu_ms, usage_date FROM shares) s ${PRICED}`,
+       SELECT ${SUMS}, ${UNUSED_SUMS}, ${FIRST_INTERVALS} AS intervals
+       FROM (
+         SELECT share_ms AS ms, share_ms * machine_price_ycu AS ycu_ms, usage_date, measured_ms, unused_mb_ms, unused_ycu_ms
+         FROM shares) s ${PRICED}`,
       params.values,
     );
     return { ...found!, intervals: found!.intervals.map(withDates) };

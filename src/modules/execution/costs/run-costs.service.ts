@@ -3,9 +3,13 @@ import { Config } from '../../../config/config';
 import type { WorkspaceScope } from '../../../platform/kernel/auth/principal';
 import { notFound } from '../../../platform/kernel/errors/domain-error';
 import { type PricedPeriod, pricedPeriods } from '../billing';
-import { costOf } from './pricing';
-import { MAX_INTERVALS, type RunCost } from './dto/cost.dto';
-import { RunCostsRepository } from './run-costs.repository';
+import { MIN_DRIVER_MB } from '../clusters';
+import { costOf, unusedOf } from './pricing';
+import { MAX_INTERVALS, type RunCost, type RunMemory, type UnusedMemory } from './dto/cost.dto';
+import { type CostedRun, RunCostsRepository } from './run-costs.repository';
+
+/** Memory that would have sufficed is rounded up to a multiple of this, MiB. */
+const MEMORY_STEP_MB = 64;
 
 /** Says what single runs cost, with the intervals that prove it. */
 @Injectable()
@@ -32,8 +36,24 @@ export class RunCostsService {
       start_date: run.assigned_at,
       end_date: run.ended_at,
       cost: costOf(sums, this.prices),
+      memory: memoryOf(run, unusedOf(sums, this.prices)),
       intervals: intervals.slice(0, MAX_INTERVALS),
       is_truncated: intervals.length > MAX_INTERVALS,
     };
   }
+}
+
+function memoryOf(
+  { requested_memory_mb: requested, peak_memory_mb: peak }: CostedRun,
+  unused: UnusedMemory,
+): RunMemory | null {
+  if (requested === null || peak === null) return null;
+  const sufficient = Math.max(MIN_DRIVER_MB, Math.ceil(peak / MEMORY_STEP_MB) * MEMORY_STEP_MB);
+  return {
+    requested_mb: requested,
+    peak_mb: peak,
+    unused_mb: Math.max(0, requested - peak),
+    sufficient_mb: sufficient < requested ? sufficient : null,
+    unused,
+  };
 }

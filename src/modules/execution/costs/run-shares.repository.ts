@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { advisoryLock, finds, returning, type Tx } from '../../../platform/kernel/persistence/sql';
 import { milliseconds } from '../billing';
-import { SHARES } from './shares.joins';
+import { SHARES, UNUSED_MB } from './shares.joins';
 
 /** Advisory lock of those who add to the sums by day: one at a time, so that they do not wait for each other row by row. */
 const SUM_LOCK = 7_203_119;
@@ -26,10 +26,12 @@ export class RunSharesRepository {
     const summed = await returning(
       tx,
       `WITH ended AS (
-         SELECT run_id, tenant_id, workspace_id, cluster_id, created_by_user_id, node_id, assigned_at, ended_at FROM runs
+         SELECT run_id, tenant_id, workspace_id, cluster_id, created_by_user_id, node_id, assigned_at, ended_at,
+           ${UNUSED_MB} FROM runs
          WHERE ${IS_ENDED} ORDER BY run_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED),
        held AS (
-         SELECT run_id, cluster_id, node_id, ${milliseconds('assigned_at')} AS holds_from, ${milliseconds('ended_at')} AS holds_until
+         SELECT run_id, cluster_id, node_id, ${milliseconds('assigned_at')} AS holds_from, ${milliseconds('ended_at')} AS holds_until,
+           unused_mb
          FROM ended WHERE node_id IS NOT NULL),
        ${SHARES},
        days AS (

@@ -300,6 +300,13 @@ def _figures(cost: Any) -> Dict[str, Optional[str]]:
     }
 
 
+def _memory_text(memory: Any, currency: Optional[str]) -> str:
+    unused = memory["unused"]
+    price = "" if unused["amount"] is None else f"; the rest cost {unused['amount']:.6f} {currency} or less"
+    advice = "" if memory["sufficient_mb"] is None else f" A driver memory of {memory['sufficient_mb']}m would do."
+    return f"It requested {memory['requested_mb']} MiB and used {memory['peak_mb']} MiB at most{price}.{advice}"
+
+
 @workspaces.command("list")
 def list_workspaces(as_json: bool = AS_JSON) -> None:
     """List the workspaces that you may see."""
@@ -398,6 +405,9 @@ def job_cost(
     show([found] if as_json else [shown], COST_COLUMNS, as_json)
     if cost["amount"] is None:
         note(NO_AMOUNT[cost["pricing"]])
+    memory = found.get("memory")
+    if memory and not as_json:
+        note(_memory_text(memory, cost["currency"]))
 
 
 @jobs.command("kill")

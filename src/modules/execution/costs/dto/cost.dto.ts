@@ -53,6 +53,57 @@ export class RunCostInterval {
   share_ms: number;
 }
 
+@About(
+  'Memory that runs requested and did not use. Its price is an upper estimate: as if a node were paid for by its memory alone.',
+)
+export class UnusedMemory {
+  @Field.int64({
+    description:
+      'The part of `node_ms` of the runs that has been measured, in milliseconds: the time of runs that have ended and whose nodes reported what they used, on the nodes of their drivers',
+  })
+  measured_ms: number;
+  @Field.number({
+    description: 'Unused memory in GiB times the hours for which runs held it, rounded half up to six decimals',
+  })
+  gib_hours: number;
+  @Field.number({
+    description:
+      'The part of the compute units of runs that unused memory is of the memory of their slots, rounded half up to six decimals',
+  })
+  ycu: number;
+  @Field.number({
+    nullable: true,
+    description:
+      'Price of these compute units, rounded half up to six decimals; null unless the cost of runs is PRICED',
+  })
+  amount: number | null;
+}
+
+@About('The memory of a run on the node of its driver. Executors on other nodes are not part of it.')
+export class RunMemory {
+  @Field.int32({
+    description:
+      'Memory that the driver requested, in MiB: its heap (`driver_memory`, or its share of the node), and what an accelerator has beside it; no more than the node has',
+  })
+  requested_mb: number;
+  @Field.int32({
+    description:
+      'Highest resident memory of its processes, in MiB, as its node reported it: the JVM, Python, and all that they started. Memory that they share counts for each of them',
+  })
+  peak_mb: number;
+  @Field.int32({ description: '`requested_mb` minus `peak_mb`, in MiB; 0 if the run used more than it requested' })
+  unused_mb: number;
+  @Field.int32({
+    nullable: true,
+    description: 'Memory that would have sufficed, in MiB, rounded up; null if it is not less than `requested_mb`',
+  })
+  sufficient_mb: number | null;
+  @Field.object(() => UnusedMemory, {
+    description: 'What the unused memory is over the time of the run, and its price',
+  })
+  unused: UnusedMemory;
+}
+
 /** Intervals that an answer shows. Only runs of many days on many nodes have more. */
 export const MAX_INTERVALS = 1_000;
 
@@ -68,6 +119,12 @@ export class RunCost {
   @Field.timestamp({ nullable: true, description: 'When the run ended; null until then, and its cost grows' })
   end_date: Date | null;
   @Field.object(() => Cost, { description: 'The share of the run: until now while it holds its slot' }) cost: Cost;
+  @Field.object(() => RunMemory, {
+    nullable: true,
+    description:
+      'What the run requested and used of the memory of its slot; null until its end, and if its node did not measure it, as for runs of less than a second',
+  })
+  memory: RunMemory | null;
   @Field.objects(() => RunCostInterval, {
     description: `The intervals that add up to the cost, oldest first; at most the first ${MAX_INTERVALS}`,
   })

@@ -128,7 +128,7 @@ export class RunReportsService {
     const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
     const run = await this.runs.lock(tx, runId);
     if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return null;
-    await this.runs.recordReport(tx, runId, report);
+    await this.runs.recordReport(tx, runId, { ...report, ...memoryWithin(node.memory_mb, report) });
     const start = run.started_warm === null ? startOf(report) : null;
     if (ended) {
       const to = endOf(run, report);
@@ -227,6 +227,16 @@ export class RunReportsService {
  */
 function withSecretsOwner(run: AssignedRun): AssignedRun {
   return runKindOf(run.job_conf_snapshot.job_type).isInteractive ? { ...run, created_by_user_id: null } : run;
+}
+
+/** Returns the memory that a report claims, as far as the node has it. */
+function memoryWithin(
+  nodeMb: number,
+  { requested_memory_mb: requested, peak_memory_mb: peak }: RunReport,
+): Pick<RunReport, 'requested_memory_mb' | 'peak_memory_mb'> {
+  // Zero is what an agent that measured nothing would claim.
+  if (!requested || !peak) return { requested_memory_mb: undefined, peak_memory_mb: undefined };
+  return { requested_memory_mb: Math.min(requested, nodeMb), peak_memory_mb: Math.min(peak, nodeMb) };
 }
 
 function startOf({ started_warm: isWarm }: RunReport): keyof RunStarts | null {

@@ -122,7 +122,10 @@ export type AssignedRun = Pick<
 export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
 
 /** The facts of a report that are kept with the run itself. */
-type RecordedReport = Pick<RunReport, 'seq' | 'application_id' | 'started_warm' | 'cold_reason'>;
+type RecordedReport = Pick<
+  RunReport,
+  'seq' | 'application_id' | 'started_warm' | 'cold_reason' | 'requested_memory_mb' | 'peak_memory_mb'
+>;
 
 export interface RunTransition {
   to: RunStatus;
@@ -350,19 +353,24 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /**
-   * Records the sequence number of an applied report. A known application id is never cleared, and how a run started never changes.
+   * Records the sequence number of an applied report. A known application id is never cleared, how a run started and what it requested
+   * never change, and its highest memory is only raised.
    */
   async recordReport(
     tx: Tx,
     runId: number,
-    { seq, application_id, started_warm: isWarm, cold_reason: reason }: RecordedReport,
+    { seq, application_id, started_warm: isWarm, cold_reason: reason, ...memory }: RecordedReport,
   ): Promise<void> {
     await tx.query(
       `UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id),
          started_warm = coalesce(started_warm, $4::boolean),
-         cold_reason = CASE WHEN started_warm IS NULL THEN $5::text ELSE cold_reason END
+         cold_reason = CASE WHEN started_warm IS NULL THEN $5::text ELSE cold_reason END,
+         requested_memory_mb = coalesce(requested_memory_mb, $6::integer), peak_memory_mb = greatest(peak_memory_mb, $7::integer)
        WHERE run_id = $1`,
-      [runId, seq, application_id, isWarm ?? null, isWarm === false && reason ? reason : null],
+      [
+        ...[runId, seq, application_id, isWarm ?? null, isWarm === false && reason ? reason : null],
+        ...[memory.requested_memory_mb ?? null, memory.peak_memory_mb ?? null],
+      ],
     );
   }
 

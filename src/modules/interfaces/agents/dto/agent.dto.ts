@@ -83,6 +83,8 @@ export class RunReportBody {
   @Field.reportedText({ maxLength: 100 }) at: string;
   @Field.boolean({ optional: true }) started_warm?: boolean;
   @Field.reportedText({ maxLength: 300, optional: true }) cold_reason?: string;
+  @Field.int32({ min: 0, max: MAX_UTILIZATION, optional: true }) requested_memory_mb?: number;
+  @Field.int32({ min: 0, max: MAX_UTILIZATION, optional: true }) peak_memory_mb?: number;
 }
 
 @IgnoresUnknownFields()

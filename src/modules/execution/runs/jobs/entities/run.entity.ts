@@ -77,6 +77,10 @@ export class Run extends TenantColumns {
   @Col.bool({ nullable: true }) started_warm: boolean | null;
   /** The reason why a driver was started for the run, as the agent reports it. */
   @Col.text({ nullable: true }) cold_reason: string | null;
+  /** Memory that its driver requested, MiB, as the agent reports it with the end; null if `peak_memory_mb` is, too. */
+  @Col.int({ nullable: true }) requested_memory_mb: number | null;
+  /** Highest memory of its processes on its node, MiB; null if they were not measured. Neither is more than the node has. */
+  @Col.int({ nullable: true }) peak_memory_mb: number | null;
   /** Sequence number of the last report of the agent that was applied. */
   @Col.bigint({ default: 0 }) report_seq: number;
   @Col.bool({ default: false }) stop_requested: boolean;
