@@ -91,7 +91,7 @@ interface ObservedProcess {
 }
 
 /** On a busy machine only the processes with the lowest ids are read: a job must not keep the agent busy. */
-export const MAX_PROCESSES = 4096;
+const MAX_PROCESSES = 4096;
 
 /** A process found foreign this often is not checked again. */
 const MAX_FOREIGN_CHECKS = 2;

@@ -30,7 +30,9 @@ beforeAll(async () => {
   const cluster = await createCluster(admin, await describeEstate(admin, platform.runtime.sparkVersion), 'etl');
   // Two slots for eight hours over midnight, at 2 compute units per hour, each for 0.05 USD.
   const node = await bookNode(cluster, '2025-05-10T20:00:00Z', '2025-05-11T04:00:00Z');
-  await bookRun(node, cluster, finance, ana, 'sum', '2025-05-10T22:00:00Z', '2025-05-11T02:00:00Z');
+  // It used a half of the half of its slot's 8 GiB that it requested.
+  const memory = { requestedMb: 4096, peakMb: 2048 };
+  await bookRun(node, cluster, finance, ana, 'sum', '2025-05-10T22:00:00Z', '2025-05-11T02:00:00Z', memory);
   await bookRun(node, cluster, growth, ana, MARKUP, '2025-05-10T21:00:00Z', '2025-05-10T22:00:00Z');
   page = await pageOf(platform.username);
   errors = errorsOf(page);
@@ -86,6 +88,7 @@ async function bookRun(
   name: string,
   from: string,
   until: string,
+  memory: { requestedMb: number; peakMb: number } | null = null,
 ): Promise<void> {
   await platform.sql(
     `WITH conf AS (
@@ -93,12 +96,15 @@ async function bookRun(
          created_by_user_id)
        VALUES ($1, $2, $5, $3, 'SPARK_JOB', 'Python3', '{}', 0, $4) RETURNING job_conf_id)
      INSERT INTO runs (tenant_id, workspace_id, job_conf_id, cluster_id, node_id, created_by_user_id, status, job_conf_snapshot,
-       from_date, to_date, assigned_at, ended_at, correlation_id, workflow_job_instance_id)
+       from_date, to_date, assigned_at, ended_at, requested_memory_mb, peak_memory_mb, correlation_id, workflow_job_instance_id)
      SELECT $1, $2, job_conf_id, $5, $6, $4, 'DONE',
        json_build_object('name', $3::text, 'job_type', 'SPARK_JOB', 'language', 'Python3', 'job_conf_id', job_conf_id),
-       $7, $8, $7, $8, 'As a test has it', nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id'))
+       $7, $8, $7, $8, $9, $10, 'As a test has it', nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id'))
      FROM conf`,
-    [platform.tenantId, workspaceId, name, userId, clusterId, nodeId, from, until],
+    [
+      ...[platform.tenantId, workspaceId, name, userId, clusterId, nodeId, from, until],
+      ...[memory?.requestedMb ?? null, memory?.peakMb ?? null],
+    ],
   );
 }
 
@@ -140,10 +146,14 @@ describe('an administrator in the console', () => {
     expect(await total.innerText()).toMatch(
       /All nodes[^$]*\$0\.8000[^$]*Runs[^$]*\$0\.2500\s*31\.3 %[^$]*Idle[^$]*\$0\.5500/,
     );
+    const unused =
+      /Unused memory[^$]*\$0\.0500\s*20\.0 % of what runs cost\s*8\.0000 GiB hours · measured for 80\.0 % of the time/;
+    expect(await total.innerText()).toMatch(unused);
+    await total.getByText('is an upper estimate').waitFor();
     await page.getByRole('img', { name: 'Cost in USD on each of 31 days' }).waitFor();
     expect(await linesOf(page, 'Sun')).toEqual([
-      ['Sun, 11 May 2025', '50.0 %', '$0.1000', '$0.3000', '$0.4000', '8.0000', '4.0000'],
-      ['Sat, 10 May 2025', '50.0 %', '$0.1500', '$0.2500', '$0.4000', '8.0000', '4.0000'],
+      ['Sun, 11 May 2025', '50.0 %', '$0.1000', '$0.3000', '$0.4000', '$0.0250', '8.0000', '4.0000'],
+      ['Sat, 10 May 2025', '50.0 %', '$0.1500', '$0.2500', '$0.4000', '$0.0250', '8.0000', '4.0000'],
     ]);
     await expectAccessible(page);
   });
@@ -174,15 +184,15 @@ describe('an administrator in the console', () => {
     await page.getByRole('radio', { name: 'Day', exact: true }).focus();
     await page.keyboard.press('ArrowRight');
     expect(await linesOf(page, 'finance')).toEqual([
-      ['finance', '80.0 %', '$0.2000', '4.0000', '2.0000'],
-      ['growth', '20.0 %', '$0.0500', '1.0000', '0.5000'],
+      ['finance', '80.0 %', '$0.2000', '$0.0500', '4.0000', '2.0000'],
+      ['growth', '20.0 %', '$0.0500', '–', '1.0000', '0.5000'],
     ]);
     await page.getByRole('link', { name: 'Runs of finance' }).focus();
     await page.keyboard.press('Enter');
     const [[name, ...cells] = []] = await linesOf(page, 'sum');
     expect([name, cells]).toEqual([
       expect.stringMatching(/^sum #\d+$/),
-      ['finance', 'etl', 'costs-ana', '100.0 %', '$0.2000', '4.0000', '2.0000'],
+      ['finance', 'etl', 'costs-ana', '100.0 %', '$0.2000', '$0.0500', '4.0000', '2.0000'],
     ]);
     await page.getByText('Idle time belongs to no workspace and no user').waitFor();
     await page.getByRole('link', { name: 'sum' }).focus();
@@ -190,6 +200,10 @@ describe('an administrator in the console', () => {
     const drawer = page.getByRole('dialog', { name: /^sum #/ });
     const intervals = drawer.getByRole('region', { name: 'Intervals of the ledger' });
     await intervals.waitFor();
+    expect(await drawer.innerText()).toMatch(
+      /requested\s*4,096 MiB\s*Memory used at most\s*2,048 MiB · 2048m would do\s*Memory not used\s*\$0\.0500 · 8\.0000 GiB hours/i,
+    );
+    await drawer.getByText('is an upper estimate').waitFor();
     const rows = await intervals.getByRole('row').all();
     const texts = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()));
     const node = expect.stringMatching(/^#\d+ · /);
@@ -216,8 +230,8 @@ describe('an administrator in the console', () => {
       .split('\r\n');
     expect(head).toMatch(/^\ufeffrun_id,run,workspace_id,workspace,.*,runs_amount,.*,currency$/);
     expect(lines).toEqual([
-      expect.stringMatching(/^\d+,sum,\d+,finance,\d+,etl,\d+,costs-ana,7200000,4,0\.2,,,,,,,USD$/),
-      expect.stringMatching(/^\d+,"<img .*,1800000,1,0\.05,,,,,,,USD$/),
+      expect.stringMatching(/^\d+,sum,\d+,finance,\d+,etl,\d+,costs-ana,7200000,4,0\.2,,,,,,,7200000,8,1,0\.05,USD$/),
+      expect.stringMatching(/^\d+,"<img .*,1800000,1,0\.05,,,,,,,,,,,USD$/),
     ]);
     await page.getByRole('button', { name: 'Copy as' }).click();
     await page.getByRole('menuitem', { name: 'Command line' }).click();

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import {
   CostReportsRepository,
   type CostScope,
+  type CostRow,
   type Kind,
 } from '../../src/modules/execution/costs/cost-reports.repository';
 import { RunCostsRepository } from '../../src/modules/execution/costs/run-costs.repository';
@@ -17,9 +18,13 @@ import { preparedDatabase } from './harness/test-api';
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 const STEPS = 160;
+const REQUESTED_MB = 1_000;
+const NODE_MB = 4_096;
 const START = Date.parse('2026-02-10T20:00:00Z');
 const PERIOD = { from: '2026-02-01', until: '2026-12-31' };
 const PARTS = ['day', 'workspace', 'cluster', 'user'] as const;
+
+type Kinds = CostRow['kinds'];
 
 interface TestNode {
   nodeId: number;
@@ -35,6 +40,8 @@ interface TestRun {
   from: number;
   until: number | null;
   slot: number;
+  /** MiB that it requested and did not use; null if it was not measured. */
+  unusedMb: number | null;
 }
 
 /**
@@ -102,7 +109,10 @@ class World {
       this.tenancy.clusterId,
       this.slots,
     ]);
-    const nodeId = await this.lives.plan(this.tenancy, { machine_price_ycu: this.random.pick([2.5, 0.1, 5.44]) });
+    const nodeId = await this.lives.plan(this.tenancy, {
+      machine_price_ycu: this.random.pick([2.5, 0.1, 5.44]),
+      memory_mb: NODE_MB,
+    });
     await this.lives.move(nodeId, 'RUNNING');
     const freeFrom = Array.from({ length: this.slots }, () => this.clock);
     this.nodes.push({ nodeId, isUp: true, freeFrom, stays: [{ from: this.clock, until: null, slots: this.slots }] });
@@ -131,7 +141,7 @@ class World {
       assigned_at: new Date(this.clock),
     });
     node.freeFrom[slot] = Infinity;
-    this.runs.push({ id: Number(id), node, from: this.clock, until: null, slot });
+    this.runs.push({ id: Number(id), node, from: this.clock, until: null, slot, unusedMb: null });
   }
 
   /** A run may outlive its node for a while. */
@@ -141,15 +151,17 @@ class World {
     const run = this.random.pick(running);
     run.until = this.clock;
     run.node.freeFrom[run.slot] = this.clock;
-    await this.dataSource.query(`UPDATE runs SET status = 'DONE', ended_at = $2 WHERE run_id = $1`, [
-      run.id,
-      new Date(this.clock),
-    ]);
+    const peak = run.id % 3 === 0 ? null : 1 + ((run.id * 389) % 1_200);
+    run.unusedMb = peak === null ? null : Math.max(0, REQUESTED_MB - peak);
+    await this.dataSource.query(
+      `UPDATE runs SET status = 'DONE', ended_at = $2, requested_memory_mb = $3, peak_memory_mb = $4 WHERE run_id = $1`,
+      [run.id, new Date(this.clock), peak === null ? null : REQUESTED_MB, peak],
+    );
   }
 
   async check(): Promise<void> {
     const period = { ...PERIOD, at: await this.billing.service.now() };
-    const { total, ...by } = await this.sums(period);
+    const { total, unused, ...by } = await this.sums(period);
     const expected = this.runs.map((run) => [run.id, this.shareOf(run)] as const);
     const shares = new Map(expected.filter(([, share]) => share > 0));
     // Each run costs what integers say, alone and in the list.
@@ -164,6 +176,12 @@ class World {
     const nodes = sum(this.nodes.flatMap(({ stays }) => stays.map(({ from, until }) => (until ?? this.clock) - from)));
     expect(total).toEqual({ runs, nodes, idle: nodes - runs });
     expect(total.idle).toBeGreaterThanOrEqual(0);
+    // So do the shares that were measured, and the memory that they did not use.
+    const measured = this.runs.filter(({ unusedMb }) => unusedMb !== null);
+    const mbMs = sum(measured.map((run) => (run.unusedMb ?? 0) * this.heldBy(run)));
+    const gibHours = Number((BigInt(mbMs) * 1_000_000n + 1_843_200_000n) / 3_686_400_000n) / 1e6;
+    expect(unused.total).toEqual([sum(measured.map((run) => this.shareOf(run))), gibHours]);
+    for (const part of unused.parts) expect(part).toBeLessThanOrEqual(1);
     for (const part of PARTS) expect([part, sum(by[part].map(([, ms]) => ms))]).toEqual([part, runs]);
     // No day and no cluster has less idle time than none.
     for (const { kinds } of by.lines) expect(kinds.idle?.node_ms ?? 0).toBeGreaterThanOrEqual(0);
@@ -180,7 +198,8 @@ class World {
       row.kinds.runs?.node_ms ?? 0,
     ];
     const [day = [], workspace = [], cluster = [], user = []] = lines;
-    const run = (await this.reports.runs(scope, period, [], page)).map(pair);
+    const runs = await this.reports.runs(scope, period, [], page);
+    const run = runs.map(pair);
     const kinds = await this.reports.total(scope, period, []);
     const of = (kind: Kind) => kinds[kind]?.node_ms ?? 0;
     return {
@@ -191,7 +210,18 @@ class World {
       user: user.map(pair),
       lines: [...day, ...cluster],
       total: { runs: of('runs'), nodes: of('nodes'), idle: of('idle') },
+      unused: unusedOf(kinds, [...day, ...runs]),
     };
+  }
+
+  /** Returns the milliseconds for which a run held its slot while the node was RUNNING. */
+  private heldBy({ node, from, until }: TestRun): number {
+    return sum(
+      node.stays.map((stay) => {
+        const end = Math.min(until ?? this.clock, stay.until ?? this.clock);
+        return Math.max(0, end - Math.max(from, stay.from));
+      }),
+    );
   }
 
   private shareOf({ node, from, until }: TestRun): number {
@@ -203,6 +233,15 @@ class World {
       }),
     );
   }
+}
+
+/** Returns the measured time and the unused GiB hours of all runs, and which part of each line's units unused memory is. */
+function unusedOf(kinds: Kinds, lines: readonly { kinds: Kinds }[]) {
+  const { measured_ms: ms = 0, unused_gib_hours: hours = 0 } = kinds.runs ?? {};
+  return {
+    total: [ms, Number(hours)],
+    parts: lines.map(({ kinds: { runs } }) => (runs ? Number(runs.unused_ycu) / Math.max(1e-9, Number(runs.ycu)) : 0)),
+  };
 }
 
 function sum(values: readonly number[]): number {

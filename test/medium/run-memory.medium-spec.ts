@@ -1,9 +1,12 @@
+import type { CostLine } from '../../src/modules/execution/costs/dto/cost-report.dto';
+import { RunSharesRepository } from '../../src/modules/execution/costs/run-shares.repository';
+import { inTransaction } from '../../src/platform/kernel/persistence/sql';
 import type { NodeRole } from '../../libs/contracts/agent-protocol';
 import { holdClock, setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { NodeLives } from './harness/node-lives';
 import { type Caller, People } from './harness/people';
-import { makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { wholeApi } from './harness/test-api';
 
@@ -44,9 +47,9 @@ describe('the memory of runs', () => {
     expect(await agent.register()).toBe(200);
     return agent;
   };
-  const runAt = async (agent: TestAgent, time: string) => {
+  const runAt = async (agent: TestAgent, time: string, workspaceId = mine.workspaceId) => {
     await at(time);
-    const runId = await agent.assignRun(mine);
+    const runId = await agent.assignRun({ ...mine, workspaceId });
     await api.database.query(
       `UPDATE runs SET assigned_at = $2, created_by_user_id = $3, status = 'RUNNING' WHERE run_id = $1`,
       [runId, new Date(time), mine.userId],
@@ -199,6 +202,78 @@ describe('the memory of runs', () => {
       await report(agent, runId, { requested_memory_mb: 1792, peak_memory_mb: 768 });
       const member = await people.member(mine.tenantId);
       expect((await member.call('GET', `/workspace/${mine.workspaceId}/run/${runId}/cost`)).status).toBe(403);
+    });
+  });
+
+  describe('in the costs of a period', () => {
+    const period = 'from=2026-05-01&until=2026-05-31';
+    const HALF = { gib_hours: 2, ycu: 1.36, amount: 0.068 };
+    const ALL = { measured_ms: 4_500_000, gib_hours: 4, ycu: 2.72, amount: 0.136 };
+    let other: number;
+    let night: number;
+    let full: number;
+    let unmeasured: number;
+
+    beforeAll(async () => {
+      other = await people.workspace(admin);
+      await api.database.query(`UPDATE runs SET status = 'DONE', ended_at = assigned_at WHERE ended_at IS NULL`);
+      const agent = await nodeAt('2026-05-10T20:00:00Z');
+      night = await runAt(agent, '2026-05-10T22:00:00Z');
+      full = await runAt(agent, '2026-05-10T21:00:00Z', other);
+      unmeasured = await runAt(agent, '2026-05-10T23:00:00Z');
+      for (const [runId, end, claimed] of [
+        [full, '2026-05-10T22:00:00Z', { requested_memory_mb: 700, peak_memory_mb: 900 }],
+        [unmeasured, '2026-05-11T00:00:00Z', {}],
+        [night, '2026-05-11T02:00:00Z', { requested_memory_mb: 1792, peak_memory_mb: 768 }],
+      ] as const) {
+        await at(end);
+        expect(await report(agent, runId, claimed)).toBe(200);
+      }
+      await at('2026-05-12T00:00:00Z');
+    });
+
+    const read = async (by: string, who = admin) => (await who.call('GET', `/costs?${period}&by=${by}`)).body;
+    const sumUp = () => inTransaction(api.database, (tx) => new RunSharesRepository().sumUp(tx, 1_000));
+
+    it.each(['before', 'after'])('is added up by everything %s runs are summed up', async (when) => {
+      if (when === 'after') expect(await sumUp()).toBeGreaterThan(2);
+      const days = await read('day');
+      expect(days.total.unused_memory).toEqual(ALL);
+      // The runs of a period have more time than those of them that were measured.
+      expect(days.total.runs.node_ms).toBe(5_400_000);
+      const found = new Map(days.data.map((line: CostLine) => [line.day, [line.runs.node_ms, line.unused_memory]]));
+      expect(found.get('2026-05-10')).toEqual([3_600_000, { measured_ms: 2_700_000, ...HALF }]);
+      expect(found.get('2026-05-11')).toEqual([1_800_000, { measured_ms: 1_800_000, ...HALF }]);
+      const of = async (by: string, idOf: (line: CostLine) => number | undefined) =>
+        (await read(by)).data.map((line: CostLine) => [idOf(line), line.unused_memory]);
+      const none = { measured_ms: 900_000, gib_hours: 0, ycu: 0, amount: 0 };
+      const most = { ...ALL, measured_ms: 3_600_000 };
+      expect(await of('workspace', ({ workspace }) => workspace?.id)).toEqual([
+        [mine.workspaceId, most],
+        [other, none],
+      ]);
+      expect(new Map(await of('run', ({ run }) => run?.id))).toEqual(
+        new Map<number, object | null>([
+          [night, most],
+          [full, none],
+          [unmeasured, null],
+        ]),
+      );
+      expect(await of('user', ({ user }) => user?.user_id)).toEqual([[mine.userId, ALL]]);
+      expect(await of('cluster', ({ cluster }) => cluster?.id)).toEqual([[mine.clusterId, ALL]]);
+    });
+
+    it('is of the runs that the caller may view', async () => {
+      const member = await people.member(mine.tenantId);
+      expect(await read('run', member)).toMatchObject({ data: [], total: { unused_memory: null, idle: null } });
+      const group = await people.group([], [member.userId]);
+      await insertPlain(api.database.manager, 'workspace_groups', {
+        ...{ tenant_id: mine.tenantId, workspace_id: other, group_id: group, permission_id: 0 },
+      });
+      const seen = await read('run', member);
+      expect(seen.total.unused_memory).toEqual({ measured_ms: 900_000, gib_hours: 0, ycu: 0, amount: 0 });
+      const stranger = await people.admin((await makeTenancy(api.database.manager, 'foreign')).tenantId);
+      expect((await read('run', stranger)).total.unused_memory).toBeNull();
     });
   });
 });

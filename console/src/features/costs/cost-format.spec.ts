@@ -1,5 +1,5 @@
 import type { Cost } from 'managed-spark/types';
-import { hoursOf, measureOf, percentText } from './cost-format';
+import { gibHoursText, hoursOf, measureOf, percentText, unusedText } from './cost-format';
 
 const cost = (amount: number | null, ycu = 1, hours = 1): Cost => ({
   node_ms: hours * 3_600_000,
@@ -21,6 +21,13 @@ describe('costs as texts', () => {
   it('are compute units if not all has a price', () => {
     const measure = measureOf(cost(null, 12));
     expect([measure.currency, measure.text(cost(3, 1.5)), measure.valueOf(cost(3, 1.5))]).toEqual([null, '1.50', 1.5]);
+  });
+
+  it('say what unused memory cost, or its part of the units', () => {
+    const unused = { measured_ms: 1, gib_hours: 1.5, ycu: 0.5, amount: 0.044 };
+    expect(unusedText(unused, measureOf(cost(2)))).toBe('€0.0440');
+    expect(unusedText({ ...unused, amount: null }, measureOf(cost(null, 12)))).toBe('0.50 compute units');
+    expect(gibHoursText(unused)).toBe('1.5000 GiB hours');
   });
 
   it.each([

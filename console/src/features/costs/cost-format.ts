@@ -44,12 +44,17 @@ export function unitsOf(largest: Cost): (cost: Cost) => string {
 }
 
 /** Returns the price of unused memory in the measure of the cost that it is a part of. */
-export function unusedText({ amount, ycu }: UnusedMemory, { currency, format }: Measure): string {
-  return currency === null ? costTexts.units(format(ycu)) : format(amount ?? 0);
+export function unusedText(unused: UnusedMemory, measure: Measure): string {
+  const text = measure.format(unusedValue(unused, measure));
+  return measure.currency === null ? costTexts.units(text) : text;
+}
+
+export function unusedValue({ amount, ycu }: UnusedMemory, { currency }: Measure): number {
+  return currency === null ? ycu : (amount ?? 0);
 }
 
 export function gibHoursText({ gib_hours: hours }: UnusedMemory): string {
-  return decimals(hours).format(hours);
+  return costTexts.gibHours(decimals(hours).format(hours));
 }
 
 /** Returns a part in percent, such as `42.1` or `<0.1`. */

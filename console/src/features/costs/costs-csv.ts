@@ -1,4 +1,4 @@
-import type { Cost, CostLine } from 'managed-spark/types';
+import type { Cost, CostLine, UnusedMemory } from 'managed-spark/types';
 import { csvHead, csvOf } from '../../shared/sql/values';
 import type { Part } from './costs-search';
 
@@ -45,9 +45,13 @@ const FIGURES = (['runs', 'idle', 'nodes'] as const).flatMap((kind) => {
   ];
 });
 
+const UNUSED = (['measured_ms', 'gib_hours', 'ycu', 'amount'] as const satisfies (keyof UnusedMemory)[]).map((name) =>
+  figure(`unused_memory_${name}`, ({ unused_memory: unused }) => unused?.[name] ?? null),
+);
+
 /** Returns the lines as CSV, with all their digits. What somebody may not see, or has no price, is an empty field. */
 export function csvOfLines(by: Part, lines: readonly CostLine[], withHead: boolean): string {
-  const columns = [...SUBJECTS[by], ...FIGURES, text('currency', ({ runs }) => runs.currency)];
+  const columns = [...SUBJECTS[by], ...FIGURES, ...UNUSED, text('currency', ({ runs }) => runs.currency)];
   const rows = lines.map((line) => columns.map(({ of }) => of(line)));
   return (withHead ? csvHead(columns) : '') + csvOf(columns, rows);
 }

@@ -1,11 +1,11 @@
-import type { Cost, CostTotal } from 'managed-spark/types';
+import type { Cost, CostTotal, UnusedMemory } from 'managed-spark/types';
 import type { ReactNode } from 'react';
 import { CopyButton } from '../../shared/copy-button';
 import { costTexts } from '../../shared/cost-texts';
 import { Icon } from '../../shared/icons';
 import { intervalsSearch } from './costs-search';
 import { IntervalsLink } from './intervals-link';
-import { hoursOf, type Measure, percentText, unitsOf } from './cost-format';
+import { gibHoursText, hoursOf, type Measure, percentText, unitsOf, unusedText, unusedValue } from './cost-format';
 import styles from './costs-screen.module.css';
 
 const t = costTexts.total;
@@ -17,13 +17,15 @@ interface CostsSummaryProps {
   isFiltered: boolean;
 }
 
-/** The sums of the period: what runs cost and what was idle are what all nodes cost. */
+/** The sums of the period: what runs cost and what was idle are what all nodes cost. Unused memory is part of what runs cost. */
 export function CostsSummary({ total, measure, isFiltered }: CostsSummaryProps): ReactNode {
-  const { runs, idle, nodes } = total;
+  const { runs, idle, nodes, unused_memory: memory } = total;
+  const unused = memory && <Unused unused={memory} runs={runs} measure={measure} />;
   if (!idle || !nodes) {
     return (
       <section className={styles['totals']} aria-label={t.label}>
         <Total name={t.runs} hint={t.runsHint} cost={runs} measure={measure} of={runs} sign="held" />
+        {unused}
         <p className={styles['note']}>{isFiltered ? t.filtered : t.notYours}</p>
       </section>
     );
@@ -35,6 +37,7 @@ export function CostsSummary({ total, measure, isFiltered }: CostsSummaryProps):
       <Total name={t.nodes} hint={t.nodesHint} cost={nodes} measure={measure} of={nodes} isLink />
       <Total name={t.runs} hint={t.runsHint} cost={runs} measure={measure} of={nodes} sign="held" share={share(runs)} />
       <Total name={t.idle} hint={t.idleHint} cost={idle} measure={measure} of={nodes} sign="idle" share={share(idle)} />
+      {unused}
     </section>
   );
 }
@@ -72,6 +75,36 @@ function Total({ name, hint, cost, measure, of, sign, share, isLink = false }: T
         {measure.currency !== null && ` · ${units}`}
       </p>
     </div>
+  );
+}
+
+interface UnusedProps {
+  unused: UnusedMemory;
+  runs: Cost;
+  measure: Measure;
+}
+
+/** The memory that runs requested and did not use, with its price, the rule behind it, and how much of the runs was measured. */
+function Unused({ unused, runs, measure }: UnusedProps): ReactNode {
+  const ofRuns = costTexts.percent(percentText(unusedValue(unused, measure), measure.valueOf(runs)));
+  const measured = costTexts.percent(percentText(unused.measured_ms, runs.node_ms));
+  return (
+    <>
+      <div className={styles['total']}>
+        <h2 className={styles['title']}>
+          {t.unused}
+          <span className={styles['hint']}>{t.unusedHint}</span>
+        </h2>
+        <p className={styles['value']}>
+          {unusedText(unused, measure)}
+          <span className={styles['part']}>{t.ofRuns(ofRuns)}</span>
+        </p>
+        <p className={styles['hint']}>
+          {gibHoursText(unused)} · {t.measured(measured)}
+        </p>
+      </div>
+      <p className={styles['rule']}>{costTexts.unusedRule}</p>
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { costTexts } from '../../shared/cost-texts';
 import { type Column, DataTable } from '../../shared/data-table';
 import { number } from '../../shared/texts';
 import list from '../../shared/list-screen.module.css';
-import { hoursOf, type Measure, measureOf, unitsOf } from './cost-format';
+import { gibHoursText, hoursOf, type Measure, measureOf, unitsOf, unusedValue } from './cost-format';
 import { type CostsSearch, intervalsSearch, type Part, readCostsSearch } from './costs-search';
 import { IntervalsLink } from './intervals-link';
 import { ShareBar } from './share-bar';
@@ -48,14 +48,14 @@ function columnsOf(by: Part, rows: readonly CostLine[], total: CostReport['total
     {
       id: 'name',
       header: costTexts.by.names[by],
-      width: 'minmax(170px, 1.6fr)',
+      width: 'minmax(160px, 1.6fr)',
       cell: (line) => <Name by={by} line={line} />,
     },
     ...(by === 'run' ? PLACES : []),
     {
       id: 'share',
       header: t.share,
-      width: 'minmax(150px, 1.2fr)',
+      width: 'minmax(130px, 1.2fr)',
       cell: ({ runs, idle }) => (
         <ShareBar
           runs={measure.valueOf(runs)}
@@ -66,6 +66,7 @@ function columnsOf(by: Part, rows: readonly CostLine[], total: CostReport['total
       ),
     },
     ...valuesOf(by, sum === total.nodes, measure),
+    ...(total.unused_memory ? [unusedColumn(measure)] : []),
     ...(measure.currency === null ? [] : [costColumn('units', t.units, unitsOf(largest), wholeOf)]),
     costColumn('hours', t.hours, hoursOf(largest), wholeOf),
   ];
@@ -114,6 +115,22 @@ function valuesOf(by: Part, withIdle: boolean, { text, currency }: Measure): Col
         ),
     },
   ];
+}
+
+/** Returns the column of memory that was not used, which is part of what runs cost. */
+function unusedColumn(measure: Measure): Column<CostLine> {
+  return {
+    id: 'unused',
+    header: t.unused,
+    width: '124px',
+    align: 'end',
+    cell: ({ unused_memory: unused }) =>
+      unused ? (
+        <span title={gibHoursText(unused)}>{measure.format(unusedValue(unused, measure))}</span>
+      ) : (
+        commonTexts.none
+      ),
+  };
 }
 
 function costColumn(

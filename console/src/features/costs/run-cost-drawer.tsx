@@ -91,7 +91,7 @@ function memoryOf({ cost, memory, start_date: start, end_date: end }: RunCost): 
   return [
     { label: t.requested, value: t.memory(number(requested)) },
     { label: t.peak, value: sufficient === null ? used : `${used} · ${t.sufficient(`${sufficient}m`)}` },
-    { label: t.unused, value: `${unusedText(unused, measureOf(cost))} · ${t.unusedOver(gibHoursText(unused))}` },
+    { label: t.unused, value: `${unusedText(unused, measureOf(cost))} · ${gibHoursText(unused)}` },
   ];
 }
 

@@ -6,9 +6,9 @@ import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition'
 import { endOf, milliseconds, type PricedPeriod, startOf, usageDays, type UsagePeriod } from '../billing';
 import { workspacesSharedWith } from '../workspaces';
 import type { CostPosition } from './cost-position';
-import { PRICED, pricesOf, SUMS, type SumsRow } from './cost-sums.joins';
+import { PRICED, pricesOf, SUMS, UNUSED_SUMS, type UnusedRow } from './cost-sums.joins';
 import type { CostPart, CostSubject } from './dto/cost-report.dto';
-import { SHARES, UNUSED_MB } from './shares.joins';
+import { SHARES, SUMS_OF_UNUSED, UNUSED_COLUMNS, UNUSED_MB } from './shares.joins';
 
 export interface CostScope extends TenantScope {
   /** True for a caller who may see every workspace of the tenant. */
@@ -26,7 +26,7 @@ export interface CostRow {
   key: string;
   day: string | null;
   name: string | null;
-  kinds: Partial<Record<Kind, SumsRow>>;
+  kinds: Partial<Record<Kind, UnusedRow>>;
 }
 
 /** A run with the records that it belongs to; null if it is no longer there. */
@@ -70,7 +70,7 @@ export class CostReportsRepository {
     return rows<CostRow>(
       this.dataSource.manager,
       `${report.parts()},
-       sums AS (SELECT ${id} AS id, kind, sum(ycu_ms) AS order_ycu_ms, ${SUMS} FROM parts ${PRICED} GROUP BY 1, kind),
+       sums AS (SELECT ${id} AS id, kind, sum(ycu_ms) AS order_ycu_ms, ${SUMS}, ${UNUSED_SUMS} FROM parts ${PRICED} GROUP BY 1, kind),
        lines AS (
          SELECT id, coalesce(${key === 'NULL' ? 'max(order_ycu_ms)' : 'id::numeric'}, 0) AS key,
            json_object_agg(kind, row_to_json(sums)) AS kinds
@@ -109,11 +109,11 @@ export class CostReportsRepository {
          SELECT DISTINCT t.run_id FROM run_cost_days t
          WHERE NOT t.is_only_day AND t.usage_date BETWEEN ${first} AND ${last} AND ${conditions('t')}),
        days AS (
-         SELECT d.run_id, d.usage_date, d.share_ms AS ms, d.ycu_ms
+         SELECT d.run_id, d.usage_date, d.share_ms AS ms, d.ycu_ms, ${UNUSED_COLUMNS}
          FROM run_cost_days d JOIN (SELECT run_id FROM short UNION ALL SELECT run_id FROM long) shown USING (run_id)
          WHERE d.usage_date BETWEEN ${first} AND ${last}
-         UNION ALL SELECT run_id, usage_date, ms, ycu_ms FROM live),
-       sums AS (SELECT run_id AS id, sum(ycu_ms) AS key, ${SUMS} FROM days ${PRICED} GROUP BY run_id)
+         UNION ALL SELECT run_id, usage_date, ms, ycu_ms, ${UNUSED_COLUMNS} FROM live),
+       sums AS (SELECT run_id AS id, sum(ycu_ms) AS key, ${SUMS}, ${UNUSED_SUMS} FROM days ${PRICED} GROUP BY run_id)
        SELECT page.id, trim_scale(page.key)::text AS key, NULL AS day, r.job_conf_snapshot->>'name' AS name,
          json_build_object('runs', row_to_json(page)) AS kinds,
          CASE WHEN w.workspace_id IS NOT NULL THEN json_build_object('id', w.workspace_id, 'name', w.name) END AS workspace,
@@ -132,11 +132,11 @@ export class CostReportsRepository {
     scope: CostScope,
     period: UsagePeriod,
     prices: readonly PricedPeriod[],
-  ): Promise<Partial<Record<Kind, SumsRow>>> {
+  ): Promise<Partial<Record<Kind, UnusedRow>>> {
     const report = new Report(scope, period, prices, seesIdle(scope));
-    const found = await firstRow<{ kinds: Partial<Record<Kind, SumsRow>> | null }>(
+    const found = await firstRow<{ kinds: Partial<Record<Kind, UnusedRow>> | null }>(
       this.dataSource.manager,
-      `${report.parts()}, sums AS (SELECT kind, ${SUMS} FROM parts ${PRICED} GROUP BY kind)
+      `${report.parts()}, sums AS (SELECT kind, ${SUMS}, ${UNUSED_SUMS} FROM parts ${PRICED} GROUP BY kind)
        SELECT json_object_agg(kind, row_to_json(sums)) AS kinds FROM sums`,
       report.values,
     );
@@ -173,21 +173,24 @@ class Report {
     return this.params.add(value);
   }
 
-  /** Returns expressions up to `parts (kind, usage_date, …, ms, ycu_ms)`: runs, and all time of nodes with what is idle of it. */
+  /**
+   * Returns expressions up to `parts (kind, usage_date, …, ms, ycu_ms)`: runs, with the memory that they did not use, and all time of
+   * nodes with what is idle of it.
+   */
   parts(): string {
     const { shares, conditions } = this.shared();
     const nodes = this.withNodes ? this.nodes() : null;
     const columns = 'usage_date, workspace_id, cluster_id, user_id';
     const ofNodes = (kind: Kind) =>
-      `UNION ALL SELECT '${kind}', usage_date, NULL, cluster_id, NULL, running_ms, ycu_ms FROM node_days`;
+      `UNION ALL SELECT '${kind}', usage_date, NULL, cluster_id, NULL, running_ms, ycu_ms, 0, 0, 0 FROM node_days`;
     return `${shares},
       shared AS (
-        SELECT ${columns}, share_ms AS ms, ycu_ms FROM cost_days t
+        SELECT ${columns}, share_ms AS ms, ycu_ms, ${UNUSED_COLUMNS} FROM cost_days t
         WHERE t.usage_date BETWEEN ${this.first} AND ${this.last} AND ${conditions('t')}
-        UNION ALL SELECT ${columns}, ms, ycu_ms FROM live)${nodes ?? ''},
+        UNION ALL SELECT ${columns}, ms, ycu_ms, ${UNUSED_COLUMNS} FROM live)${nodes ?? ''},
       parts AS (
-        SELECT 'runs' AS kind, ${columns}, ms, ycu_ms FROM shared
-        ${nodes ? `${ofNodes('nodes')} ${ofNodes('idle')} UNION ALL SELECT 'idle', ${columns}, -ms, -ycu_ms FROM shared` : ''})`;
+        SELECT 'runs' AS kind, ${columns}, ms, ycu_ms, ${UNUSED_COLUMNS} FROM shared
+        ${nodes ? `${ofNodes('nodes')} ${ofNodes('idle')} UNION ALL SELECT 'idle', ${columns}, -ms, -ycu_ms, 0, 0, 0 FROM shared` : ''})`;
   }
 
   /** Returns expressions up to `live`, the shares of runs that are not summed up, and the conditions on a table of sums. */
@@ -221,7 +224,7 @@ class Report {
       ${SHARES},
       live AS (
         SELECT h.run_id, h.workspace_id, h.cluster_id, h.user_id, s.usage_date, sum(s.share_ms)::bigint AS ms,
-          sum(s.share_ms * s.machine_price_ycu) AS ycu_ms
+          sum(s.share_ms * s.machine_price_ycu) AS ycu_ms, ${SUMS_OF_UNUSED}
         FROM shares s JOIN held h USING (run_id) GROUP BY 1, 2, 3, 4, 5)`;
     return { shares, conditions };
   }

@@ -10,12 +10,15 @@ import {
   type Kind,
   type RunCostRow,
 } from './cost-reports.repository';
-import type { SumsRow } from './cost-sums.joins';
+import type { SumsRow, UnusedRow } from './cost-sums.joins';
 import type { Cost } from './dto/cost.dto';
 import type { CostLine, CostPart, CostQuery, CostReport, CostSubject, CostTotal } from './dto/cost-report.dto';
-import { costOf } from './pricing';
+import { costOf, unusedOf } from './pricing';
 
-const NOTHING: SumsRow = { node_ms: 0, ycu: '0', unpriced: 0, priced: 0, currencies: 0, currency: null, amount: '0' };
+const NOTHING: UnusedRow = {
+  ...{ node_ms: 0, ycu: '0', unpriced: 0, priced: 0, currencies: 0, currency: null, amount: '0' },
+  ...{ measured_ms: 0, unused_gib_hours: '0', unused_ycu: '0', unused_amount: '0' },
+};
 
 /** Reports what a tenant's runs and nodes cost, divided by days, workspaces, clusters, users or runs. */
 @Injectable()
@@ -81,9 +84,14 @@ export class CostReportsService {
     };
   }
 
-  private totalOf(kinds: Partial<Record<Kind, SumsRow>>): CostTotal {
+  private totalOf(kinds: Partial<Record<Kind, UnusedRow>>): CostTotal {
     const { runs = NOTHING, idle, nodes } = kinds;
     const cost = (sums: SumsRow | undefined): Cost | null => (sums ? costOf(sums, this.prices) : null);
-    return { runs: costOf(runs, this.prices), idle: cost(idle), nodes: cost(nodes) };
+    return {
+      runs: costOf(runs, this.prices),
+      unused_memory: runs.measured_ms > 0 ? unusedOf(runs, this.prices) : null,
+      idle: cost(idle),
+      nodes: cost(nodes),
+    };
   }
 }

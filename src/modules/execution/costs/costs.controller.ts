@@ -37,7 +37,7 @@ export class CostsController {
     id: 'listCosts',
     summary: 'List what runs and nodes cost, by day, workspace, cluster, user or run',
     description:
-      'Returns the shares of runs in the named workspace, or in every workspace of the tenant that you may view, between two days (UTC) that are both included. Administrators also see the time of nodes that no run held, by day and by cluster, and that all of it adds up to what the tenant is billed for. Nodes and runs that have not ended count until `as_of`. For the next page, send `next` as `after` with the same filters.',
+      'Returns the shares of runs in the named workspace, or in every workspace of the tenant that you may view, between two days (UTC) that are both included. Administrators also see the time of nodes that no run held, by day and by cluster, and that all of it adds up to what the tenant is billed for. Of what runs cost, each line says which part was for memory that they requested and did not use, as far as it was measured. Nodes and runs that have not ended count until `as_of`. For the next page, send `next` as `after` with the same filters.',
     isExtension: true,
     tag: 'Costs',
     access: Allow.workspaceIfNamed('VIEW'),

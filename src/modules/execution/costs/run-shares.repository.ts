@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { advisoryLock, finds, returning, type Tx } from '../../../platform/kernel/persistence/sql';
 import { milliseconds } from '../billing';
-import { SHARES, UNUSED_MB } from './shares.joins';
+import { SHARES, SUMS_OF_UNUSED, UNUSED_COLUMNS, UNUSED_MB } from './shares.joins';
 
 /** Advisory lock of those who add to the sums by day: one at a time, so that they do not wait for each other row by row. */
 const SUM_LOCK = 7_203_119;
@@ -36,18 +36,23 @@ export class RunSharesRepository {
        ${SHARES},
        days AS (
          SELECT run_id, usage_date, sum(share_ms)::bigint AS share_ms, sum(share_ms * machine_price_ycu) AS ycu_ms,
-           count(*) OVER (PARTITION BY run_id) = 1 AS is_only_day
+           ${SUMS_OF_UNUSED}, count(*) OVER (PARTITION BY run_id) = 1 AS is_only_day
          FROM shares GROUP BY run_id, usage_date),
        added AS (
-         INSERT INTO run_cost_days (run_id, usage_date, tenant_id, workspace_id, cluster_id, user_id, is_only_day, share_ms, ycu_ms)
-         SELECT run_id, usage_date, tenant_id, workspace_id, cluster_id, created_by_user_id, is_only_day, share_ms, ycu_ms
+         INSERT INTO run_cost_days (run_id, usage_date, tenant_id, workspace_id, cluster_id, user_id, is_only_day, share_ms, ycu_ms,
+           ${UNUSED_COLUMNS})
+         SELECT run_id, usage_date, tenant_id, workspace_id, cluster_id, created_by_user_id, is_only_day, share_ms, ycu_ms,
+           ${UNUSED_COLUMNS}
          FROM days JOIN ended USING (run_id)
-         RETURNING tenant_id, usage_date, workspace_id, cluster_id, coalesce(user_id, 0) AS user_id, share_ms, ycu_ms),
+         RETURNING tenant_id, usage_date, workspace_id, cluster_id, coalesce(user_id, 0) AS user_id, share_ms, ycu_ms,
+           ${UNUSED_COLUMNS}),
        summed AS (
-         INSERT INTO cost_days AS t (tenant_id, usage_date, workspace_id, cluster_id, user_id, share_ms, ycu_ms)
-         SELECT tenant_id, usage_date, workspace_id, cluster_id, user_id, sum(share_ms), sum(ycu_ms) FROM added GROUP BY 1, 2, 3, 4, 5
+         INSERT INTO cost_days AS t (tenant_id, usage_date, workspace_id, cluster_id, user_id, share_ms, ycu_ms, ${UNUSED_COLUMNS})
+         SELECT tenant_id, usage_date, workspace_id, cluster_id, user_id, sum(share_ms), sum(ycu_ms), ${SUMS_OF_UNUSED} FROM added GROUP BY 1, 2, 3, 4, 5
          ON CONFLICT (tenant_id, usage_date, workspace_id, cluster_id, user_id)
-           DO UPDATE SET share_ms = t.share_ms + excluded.share_ms, ycu_ms = t.ycu_ms + excluded.ycu_ms)
+           DO UPDATE SET share_ms = t.share_ms + excluded.share_ms, ycu_ms = t.ycu_ms + excluded.ycu_ms,
+             measured_ms = t.measured_ms + excluded.measured_ms, unused_mb_ms = t.unused_mb_ms + excluded.unused_mb_ms,
+             unused_ycu_ms = t.unused_ycu_ms + excluded.unused_ycu_ms)
        UPDATE runs r SET is_cost_summed = true FROM ended WHERE r.run_id = ended.run_id RETURNING r.run_id`,
     );
     return summed.length;

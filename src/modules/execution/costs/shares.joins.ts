@@ -4,6 +4,13 @@ import { dayOf, endOf, lastDayOf, msBetween, startOf, staysBetween } from '../bi
 export const UNUSED_MB = `CASE WHEN requested_memory_mb > 0 AND peak_memory_mb > 0
   THEN greatest(0, requested_memory_mb - peak_memory_mb) END AS unused_mb`;
 
+/** Columns of shares, and of their sums by day, about the memory that measured runs did not use. */
+export const UNUSED_COLUMNS = 'measured_ms, unused_mb_ms, unused_ycu_ms';
+
+/** Sums of these columns by the same names. */
+export const SUMS_OF_UNUSED = `sum(measured_ms)::bigint AS measured_ms, sum(unused_mb_ms) AS unused_mb_ms,
+  sum(unused_ycu_ms) AS unused_ycu_ms`;
+
 /**
  * Common table expressions from `held (run_id, cluster_id, node_id, holds_from, holds_until, unused_mb)`, the slots of runs, to
  * `shares`: what each run has of each stay of a node, day by day (ADR 0075).

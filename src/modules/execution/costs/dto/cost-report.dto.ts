@@ -3,7 +3,7 @@ import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { KeysetQuery, KeysetResultSet } from '../../../../platform/kernel/dto/keyset-page';
 import { UserRef } from '../../../../platform/kernel/dto/response-fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
-import { Cost } from './cost.dto';
+import { Cost, UnusedMemory } from './cost.dto';
 
 export const COST_PARTS = nameEnum(
   'CostPart',
@@ -54,6 +54,12 @@ export class CostLine {
   @Field.object(() => CostSubject, { nullable: true, description: 'The run; null unless costs are grouped by run' })
   run: CostSubject | null;
   @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
+  @Field.object(() => UnusedMemory, {
+    nullable: true,
+    description:
+      'Memory that these runs requested and did not use; null if none of them was measured. It is part of `runs`, not beside it',
+  })
+  unused_memory: UnusedMemory | null;
   @Field.object(() => Cost, {
     nullable: true,
     description:
@@ -67,6 +73,12 @@ export class CostLine {
 @About('The costs of the whole period.')
 export class CostTotal {
   @Field.object(() => Cost, { description: 'The shares of runs' }) runs: Cost;
+  @Field.object(() => UnusedMemory, {
+    nullable: true,
+    description:
+      'Memory that these runs requested and did not use; null if none of them was measured. It is part of `runs`, not beside it',
+  })
+  unused_memory: UnusedMemory | null;
   @Field.object(() => Cost, {
     nullable: true,
     description: 'The time of nodes that no run held; null unless an administrator requests the whole tenant',

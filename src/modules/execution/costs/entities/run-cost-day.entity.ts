@@ -21,4 +21,9 @@ export class RunCostDay {
   @Col.bigint() share_ms: number;
   /** Milliseconds times compute units per hour, as in the ledger. */
   @Col.decimal() ycu_ms: string;
+  /** The part of `share_ms` whose runs were measured, on the nodes of their drivers. */
+  @Col.bigint({ default: 0 }) measured_ms: number;
+  /** Memory that these runs requested and did not use: MiB times milliseconds, and the part of `ycu_ms` that it is (ADR 0079). */
+  @Col.decimal({ default: 0 }) unused_mb_ms: string;
+  @Col.decimal({ default: 0 }) unused_ycu_ms: string;
 }
