@@ -81,7 +81,7 @@ export interface DesiredDaemons {
 export interface DesiredWarmDrivers {
   /** Maximum number of drivers that wait at one time. */
   count: number;
-  /** Heap of the first ones, as `spark-submit` takes it; null for Spark's default. Later ones have that of the last run. */
+  /** Heap of the first ones, as `spark-submit` takes it; null for Spark's default. Later ones have those of the last runs. */
   driver_memory: string | null;
   /** They start only while the processor is idle: the maximum percentage of time in which something waits for it; 100 for always. */
   max_cpu_pressure: number;

@@ -12,6 +12,8 @@ import { type ColdReason, type WarmDriver, WarmDrivers } from './warm-drivers';
 /** Stands for a driver that has rehearsed. */
 const READY = '#!/bin/sh\n: >"$WARM_DRIVER_READY"\nexec sleep 60\n';
 const FAILS = '#!/bin/sh\nexit 3\n';
+/** Fails with one heap, and waits with any other. */
+const FAILS_WITH_2G = READY.replace('\n', '\ncase "$*" in *2g*) exit 3 ;; esac\n');
 
 describe('WarmDrivers', () => {
   let dir: string;
@@ -47,9 +49,15 @@ describe('WarmDrivers', () => {
     return made;
   };
   const spec = (change: Partial<RunSpec> = {}): RunSpec => plainRunSpec({ driver_memory: '1g', ...change });
+  const now = performance.now.bind(performance);
+  /** Lets the pauses of the pool pass that end within this time. */
+  const skip = (ms: number): void => {
+    const later = performance.now() + ms - now();
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + later);
+  };
   const folders = (): string[] => (existsSync(`${dir}/warm`) ? readdirSync(`${dir}/warm`) : []);
-  const ready = (): Promise<unknown> =>
-    eventually(() => (pool.tick(), pool.readyCount === 1), { everyMs: 50, what: 'a driver that waits' });
+  const ready = (count = 1): Promise<unknown> =>
+    eventually(() => (pool.tick(), pool.readyCount === count), { everyMs: 50, what: 'a driver that waits' });
   const taken = (found: WarmDriver | ColdReason): WarmDriver => {
     if ('dir' in found) return found;
     throw new Error(found.coldReason);
@@ -73,6 +81,32 @@ describe('WarmDrivers', () => {
     });
     // It is not refilled at once, because the run needs the processor.
     await eventually(() => (pool.tick(), folders().length === 0), { everyMs: 50 });
+  });
+
+  it('keeps drivers of both heaps that the last runs had', async () => {
+    pool.apply({ count: 2, driver_memory: '1g', max_cpu_pressure: 100 });
+    await ready(2);
+    for (const driver_memory of ['1g', '2g', '1g', '2g']) {
+      const found = pool.take(spec({ driver_memory }));
+      if ('dir' in found) pool.discardTaken(found);
+    }
+    skip(5_000);
+    await ready(2);
+    for (const driver_memory of ['1g', '2g']) pool.discardTaken(taken(pool.take(spec({ driver_memory }))));
+  });
+
+  it('does not try a heap again with which no driver starts, while runs have others', async () => {
+    await pool.stop();
+    pool = poolWith(FAILS_WITH_2G);
+    await ready();
+    pool.discardTaken(taken(pool.take(spec())));
+    for (let run = 0; run < 2; run += 1) pool.take(spec({ driver_memory: '2g' }));
+    skip(5_000);
+    await eventually(() => (pool.tick(), folders().length === 1), { everyMs: 50, what: 'a driver that fails' });
+    await eventually(() => (pool.tick(), folders().length === 0), { everyMs: 50, what: 'its end' });
+    skip(60_000);
+    await ready();
+    pool.discardTaken(taken(pool.take(spec())));
   });
 
   it('ends a driver once, so that its sandbox is not taken from the run that gets it next', async () => {

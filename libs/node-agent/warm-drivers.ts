@@ -32,6 +32,7 @@ import { killAll, sessionProcesses, type NodeOwner, type ProcessId } from './pro
 import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
 import { Backoff } from './waiting';
+import { planPool, type PoolPlan, remembered, withoutFailed } from './warm-demand';
 
 /** The parts of the agent that the pool needs. */
 export interface WarmDriversContext {
@@ -77,6 +78,8 @@ interface PooledDriver {
 const START_TIMEOUT_MS = 3 * 60_000;
 /** Pause after drivers were ended because memory was short, and the longest first one after a driver that failed. */
 const RETRY_MS = 60_000;
+/** Pause between two drivers that are given up for other keys, because runs could ask for another key each time. */
+const EXCHANGE_MS = 60_000;
 /** Each attempt costs some seconds of a core, so those that keep failing become rare. */
 const MAX_RETRY_MS = 30 * 60_000;
 /** A run that has just started needs the processor more than the next driver does. */
@@ -106,8 +109,10 @@ const NOT_STARTED = 'A driver that should wait for runs could not be started';
 export class WarmDrivers {
   private desired: DesiredWarmDrivers | null = null;
   private drivers: PooledDriver[] = [];
-  private learnt: WarmKey | null = null;
+  /** Keys of the last runs, the newest first. */
+  private recent: WarmKey[] = [];
   private notBefore = 0;
+  private exchangeNotBefore = 0;
   private checkedAt = 0;
   private isStopped = false;
   private readonly backoff = new Backoff(RETRY_MS, MAX_RETRY_MS);
@@ -148,20 +153,38 @@ export class WarmDrivers {
     const now = performance.now();
     if (this.isStopped || now - this.checkedAt < CHECK_INTERVAL_MS) return;
     this.checkedAt = now;
+    const count = this.context.takesRuns() ? (this.desired?.count ?? 0) : 0;
+    if (count === 0 && this.drivers.length === 0) return;
     this.check(now);
-    const wanted = this.context.takesRuns() ? (this.desired?.count ?? 0) : 0;
     const env = JSON.stringify(this.context.env());
-    const key = this.wantedKey();
-    this.keep((driver) => driver.env === env && isSameKey(driver.key, key));
-    this.keep((_driver, index) => index < wanted);
-    if (this.drivers.length > 0 && isMemoryShort()) {
-      this.context.log.info('Memory is short, so the drivers that wait for runs end');
-      this.keep(() => false);
+    this.keep((driver) => driver.env === env);
+    const facts = {
+      drivers: this.drivers,
+      count,
+      recent: this.recent,
+      first: { driverMemory: this.desired?.driver_memory ?? null, classPath: null },
+      isMemoryShort: this.drivers.length > 0 && isMemoryShort(),
+      mayStart: now >= this.notBefore,
+      mayExchange: now >= this.exchangeNotBefore,
+    };
+    let plan = planPool(facts);
+    // The load of the machine is read only for a change that depends on it.
+    if ((plan.start ?? plan.exchanged) && !this.hasRoom()) plan = planPool({ ...facts, mayStart: false });
+    this.giveUp(plan, now);
+    if (plan.start) this.start(plan.start, env);
+  }
+
+  private giveUp({ surplus, reclaimed, exchanged }: PoolPlan<PooledDriver>, now: number): void {
+    if (reclaimed) {
+      this.context.log.info('Memory is short, so a driver that waits for runs ends');
       this.notBefore = now + RETRY_MS;
     }
-    const isStarting = this.drivers.some(({ isReady }) => !isReady);
-    if (this.drivers.length >= wanted || isStarting || now < this.notBefore || !this.hasRoom()) return;
-    this.start(key, env);
+    if (exchanged) {
+      this.context.log.info('A driver that waits for runs ends, because the last runs need others');
+      this.exchangeNotBefore = now + EXCHANGE_MS;
+    }
+    const ended = new Set([...surplus, reclaimed, exchanged]);
+    this.keep((driver) => !ended.has(driver));
   }
 
   /** True if the control plane knows of warm drivers. */
@@ -176,8 +199,8 @@ export class WarmDrivers {
     if (reason !== null) return { coldReason: reason };
     const { runtime, env } = this.context;
     const key = warmKeyOf(spec, { runtime, nodeEnv: env() });
-    // Jobs repeat, so the next run is probably like this one.
-    this.learnt = key;
+    // Jobs repeat, so the next runs are probably like the last ones.
+    this.recent = remembered(this.recent, key);
     this.notBefore = Math.max(this.notBefore, performance.now() + REFILL_DELAY_MS);
     if (this.drivers.length === 0) return { coldReason: 'No driver was ready.' };
     const alike = this.drivers.filter((one) => isSameKey(one.key, key) && one.env === JSON.stringify(env()));
@@ -207,10 +230,6 @@ export class WarmDrivers {
     return (this.desired?.max_cpu_pressure ?? 0) < ALWAYS;
   }
 
-  private wantedKey(): WarmKey {
-    return this.learnt ?? { driverMemory: this.desired?.driver_memory ?? null, classPath: null };
-  }
-
   /** Notices drivers that are ready, and ends those that have failed. */
   private check(now: number): void {
     this.keep((driver) => {
@@ -219,6 +238,7 @@ export class WarmDrivers {
       const title = driver.isReady ? 'A driver that waited for runs has ended' : NOT_STARTED;
       this.context.log.warn(title, { error: problem });
       this.notBefore = now + this.backoff.next();
+      if (!driver.isReady) this.recent = withoutFailed(this.recent, driver.key);
       return false;
     });
     for (const driver of this.drivers) {
@@ -279,7 +299,7 @@ export class WarmDrivers {
   }
 
   /** Ends all drivers for which `isKept` returns false. Each ends once, because another run may then have its sandbox. */
-  private keep(isKept: (driver: PooledDriver, index: number) => boolean): void {
+  private keep(isKept: (driver: PooledDriver) => boolean): void {
     const before = this.drivers;
     this.drivers = before.filter(isKept);
     const kept = new Set(this.drivers);

@@ -246,13 +246,23 @@ print(spark.sparkContext.master, spark.sparkContext.parallelize(range(42), 2).co
     expect(run.stdout).toBe(`${master} 42\n`);
   });
 
-  it('ends with a run that is stopped before the handover', async () => {
-    await node.warmUp();
-    const run = node.accept({ python: 'print(1)' });
-    const { pid } = startedProcess(`${node.dir}/runs/${run.id}`) ?? { pid: 0 };
-    expect(identify(pid)).not.toBeNull();
-    run.stop('stop', 0);
-    expect(await node.end(run)).toMatchObject({ outcome: 'stopped', reason: 'STOP_REQUESTED', stdout: '' });
-    expect(identify(pid)).toBeNull();
+  it('has the heap of each run that recurs, and ends with a run that is stopped before the handover', async () => {
+    const heaps = ['512m', '640m'];
+    node.wantDrivers(2);
+    for (const driver_memory of [...heaps, ...heaps]) {
+      const run = node.accept({ python: 'print(1)', driver_memory });
+      run.stop('stop', 0);
+      expect(await node.end(run)).toMatchObject({ outcome: 'stopped', started_warm: false });
+    }
+    await node.warmUp(2);
+    for (const driver_memory of heaps) {
+      const run = node.accept({ python: 'print(1)', driver_memory });
+      // Only a driver that has waited runs before its run has begun.
+      const { pid } = startedProcess(`${node.dir}/runs/${run.id}`) ?? { pid: 0 };
+      expect(identify(pid)).not.toBeNull();
+      run.stop('stop', 0);
+      expect(await node.end(run)).toMatchObject({ outcome: 'stopped', reason: 'STOP_REQUESTED', stdout: '' });
+      expect(identify(pid)).toBeNull();
+    }
   });
 });

@@ -113,15 +113,19 @@ export class SparkNode {
     return this.observed?.master_url ?? '';
   }
 
-  /** Starts a driver that waits for a run like those of {@link run}, however busy the machine is. */
-  async warmUp(change: Partial<RunSpec> = {}): Promise<void> {
-    const { driver_memory } = { ...SPEC, ...change };
-    this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: 100 });
-    await eventually(() => (this.warmDrivers.tick(), this.warmDrivers.readyCount > 0), {
-      timeoutMs: 150_000,
-      what: 'a warm driver',
+  /** Starts drivers that wait for the next runs, however busy the machine is. Without runs before, they are like {@link run}. */
+  async warmUp(count = 1): Promise<void> {
+    this.wantDrivers(count, 100);
+    await eventually(() => (this.warmDrivers.tick(), this.warmDrivers.readyCount === count), {
+      timeoutMs: 150_000 * count,
+      what: `${count} warm drivers`,
     });
-    this.warmDrivers.apply({ count: 1, driver_memory, max_cpu_pressure: -1 });
+    this.wantDrivers(count);
+  }
+
+  /** Lets runs ask for drivers that wait. None starts unless more pressure is allowed. */
+  wantDrivers(count: number, max_cpu_pressure = -1): void {
+    this.warmDrivers.apply({ count, driver_memory: SPEC.driver_memory, max_cpu_pressure });
   }
 
   /** Runs a job to its end: `python` as its script, or the application of `change`. */
