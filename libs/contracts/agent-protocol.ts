@@ -85,6 +85,8 @@ export interface DesiredWarmDrivers {
   driver_memory: string | null;
   /** They start only while the processor is idle: the maximum percentage of time in which something waits for it; 100 for always. */
   max_cpu_pressure: number;
+  /** Number of runs that the node takes at one time. Older releases send none. */
+  slots?: number;
 }
 
 /** A file of a run and its source. `name` is its file name in the staging folder. */

@@ -161,6 +161,7 @@ export class Agent {
       sandboxes,
       env: () => this.daemons.env,
       takesRuns: () => !this.draining && this.interruption === null && this.daemons.state.state === 'ready',
+      activeRuns: () => [...this.runs.values()].filter((run) => !run.ended).length,
       log: this.log,
     });
     this.context = {

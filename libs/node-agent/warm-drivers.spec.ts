@@ -9,6 +9,13 @@ import { isAlive } from './processes';
 import { Sandboxes } from './sandboxes';
 import { type ColdReason, type WarmDriver, WarmDrivers } from './warm-drivers';
 
+/** Percentage of the time in which something waits for the processor. */
+let mockPressure = 0;
+jest.mock('./machine-load', () => ({
+  availableMemoryMb: () => Infinity,
+  pressureOf: (resource: string) => (resource === 'cpu' ? mockPressure : 0),
+}));
+
 /** Stands for a driver that has rehearsed. */
 const READY = '#!/bin/sh\n: >"$WARM_DRIVER_READY"\nexec sleep 60\n';
 const FAILS = '#!/bin/sh\nexit 3\n';
@@ -20,6 +27,7 @@ describe('WarmDrivers', () => {
   let sandboxes: Sandboxes;
   let env: Record<string, string>;
   let takesRuns: boolean;
+  let activeRuns: number;
   let pool: WarmDrivers;
 
   beforeEach(() => {
@@ -28,6 +36,8 @@ describe('WarmDrivers', () => {
     writeFileSync(`${dir}/connectors/warm-driver.jar`, '');
     env = {};
     takesRuns = true;
+    activeRuns = 0;
+    mockPressure = 0;
     pool = poolWith(READY);
   });
 
@@ -42,7 +52,7 @@ describe('WarmDrivers', () => {
     const runtime = { ...plainSubmitSetup().runtime, sparkHome: `${dir}/spark`, connectors: `${dir}/connectors` };
     const owner = { nodeDir: dir, uids: null };
     const made = new WarmDrivers({
-      ...{ owner, runtime, sandboxes, env: () => env, takesRuns: () => takesRuns },
+      ...{ owner, runtime, sandboxes, env: () => env, takesRuns: () => takesRuns, activeRuns: () => activeRuns },
       log: new NodeLog(dir),
     });
     made.apply({ count: 1, driver_memory: '1g', max_cpu_pressure: 100 });
@@ -138,6 +148,26 @@ describe('WarmDrivers', () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     pool.tick();
     expect(folders()).toEqual([]);
+  });
+
+  it('starts none on a busy processor while all slots are taken, nor before the next run may have come', async () => {
+    pool.apply({ count: 1, driver_memory: '1g', max_cpu_pressure: 100, slots: 2 });
+    mockPressure = 21;
+    activeRuns = 2;
+    pool.tick();
+    activeRuns = 1;
+    skip(4_000);
+    pool.tick();
+    expect(folders()).toEqual([]);
+    skip(1_000);
+    await ready();
+  });
+
+  it('starts one on an idle processor while all slots are taken', async () => {
+    pool.apply({ count: 1, driver_memory: '1g', max_cpu_pressure: 100, slots: 2 });
+    mockPressure = 20;
+    activeRuns = 2;
+    await ready();
   });
 
   it('removes a driver that fails, and does not try again at once', async () => {

@@ -43,6 +43,8 @@ export interface WarmDriversContext {
   env: () => Record<string, string>;
   /** Returns true while the node accepts runs. */
   takesRuns: () => boolean;
+  /** Returns the number of runs that have a slot of the node. */
+  activeRuns: () => number;
   log: NodeLog;
 }
 
@@ -85,6 +87,10 @@ const MAX_RETRY_MS = 30 * 60_000;
 /** A run that has just started needs the processor more than the next driver does. */
 const REFILL_DELAY_MS = 5_000;
 const CHECK_INTERVAL_MS = 500;
+/** A run that waits for a slot of the node has it within this time. */
+const NEXT_RUN_MS = 5_000;
+/** Pressure below which a driver that starts does not delay others; percent. */
+const IDLE_PRESSURE = 20;
 /** Memory of a driver that waits, with its Python; MiB. */
 const WAITING_MB = 400;
 /** Memory that a driver must leave to others when it starts; MiB. */
@@ -112,6 +118,8 @@ export class WarmDrivers {
   /** Keys of the last runs, the newest first. */
   private recent: WarmKey[] = [];
   private notBefore = 0;
+  /** Last time at which all slots of the node were taken. */
+  private fullAt = -Infinity;
   private exchangeNotBefore = 0;
   private checkedAt = 0;
   private isStopped = false;
@@ -155,9 +163,16 @@ export class WarmDrivers {
     this.checkedAt = now;
     const count = this.context.takesRuns() ? (this.desired?.count ?? 0) : 0;
     if (count === 0 && this.drivers.length === 0) return;
+    if (this.context.activeRuns() >= (this.desired?.slots ?? Infinity)) this.fullAt = now;
     this.check(now);
     const env = JSON.stringify(this.context.env());
     this.keep((driver) => driver.env === env);
+    const plan = this.plan(count, now);
+    this.giveUp(plan, now);
+    if (plan.start) this.start(plan.start, env);
+  }
+
+  private plan(count: number, now: number): PoolPlan<PooledDriver> {
     const facts = {
       drivers: this.drivers,
       count,
@@ -167,11 +182,9 @@ export class WarmDrivers {
       mayStart: now >= this.notBefore,
       mayExchange: now >= this.exchangeNotBefore,
     };
-    let plan = planPool(facts);
+    const plan = planPool(facts);
     // The load of the machine is read only for a change that depends on it.
-    if ((plan.start ?? plan.exchanged) && !this.hasRoom()) plan = planPool({ ...facts, mayStart: false });
-    this.giveUp(plan, now);
-    if (plan.start) this.start(plan.start, env);
+    return (plan.start ?? plan.exchanged) && !this.hasRoom() ? planPool({ ...facts, mayStart: false }) : plan;
   }
 
   private giveUp({ surplus, reclaimed, exchanged }: PoolPlan<PooledDriver>, now: number): void {
@@ -253,7 +266,11 @@ export class WarmDrivers {
 
   /** The heap of a driver is taken by its run, which would need it anyway. */
   private hasRoom(): boolean {
-    return pressureOf('cpu') <= (this.desired?.max_cpu_pressure ?? 0) && availableMemoryMb() > WAITING_MB + SPARE_MB;
+    const { max_cpu_pressure: max = 0 } = this.desired ?? {};
+    // A driver that starts on a busy processor delays the runs that wait for a slot more than it speeds them up.
+    const mayRunsWait = performance.now() - this.fullAt < NEXT_RUN_MS;
+    const maxPressure = mayRunsWait ? Math.min(max, IDLE_PRESSURE) : max;
+    return pressureOf('cpu') <= maxPressure && availableMemoryMb() > WAITING_MB + SPARE_MB;
   }
 
   private start(key: WarmKey, env: string): void {

@@ -416,7 +416,7 @@ function readWarmDriversConfig(env: EnvReader): { maxPerNode: number; maxCpuPres
       readBy: ['agent'],
       description:
         'Warm drivers start only while something waits for the processor for at most this percentage of the time. 100 means that ' +
-        'they start whatever else the machine does.',
+        'they start whatever else the machine does, unless all slots of the node are taken: then it counts as 20.',
     }),
   };
 }

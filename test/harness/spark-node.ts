@@ -89,7 +89,15 @@ export class SparkNode {
     });
     const { owner, runtime, sandboxes, log } = this;
     const env = (): Record<string, string> => this.daemons.env;
-    this.warmDrivers = new WarmDrivers({ owner, runtime, sandboxes, env, takesRuns: () => true, log });
+    this.warmDrivers = new WarmDrivers({
+      owner,
+      runtime,
+      sandboxes,
+      env,
+      takesRuns: () => true,
+      activeRuns: () => 0,
+      log,
+    });
     this.context = {
       ...{ owner, runtime, sandboxes, env, log },
       sparkSecret: () => this.daemons.sparkSecret,

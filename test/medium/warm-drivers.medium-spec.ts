@@ -71,9 +71,9 @@ describe('warm drivers', () => {
 
     it.each(['single', 'master', 'master-and-workers'])('are those of the configuration: %s', async (role) => {
       const agent = await fixture.makeAgent(role);
-      expect(await desired(agent)).toEqual({ count: 3, driver_memory: '3072m', max_cpu_pressure: 35 });
+      expect(await desired(agent)).toEqual({ count: 3, driver_memory: '3072m', max_cpu_pressure: 35, slots: 5 });
       await fixture.setCluster('max_parallel_jobs = 2');
-      expect(await desired(agent)).toMatchObject({ count: 2, driver_memory: '7680m' });
+      expect(await desired(agent)).toMatchObject({ count: 2, driver_memory: '7680m', slots: 2 });
     });
 
     it('are none if drivers start elsewhere', async () => {

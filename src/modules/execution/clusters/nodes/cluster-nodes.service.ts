@@ -194,6 +194,7 @@ export class ClusterNodesService {
         count: Math.min(maxPerNode, maxParallelJobs),
         driver_memory: javaHeap(configuredDriverMemory(sparkConfig.conf ?? []) ?? `${heapMb}m`),
         max_cpu_pressure: maxCpuPressure,
+        slots: maxParallelJobs,
       },
     };
   }
