@@ -76,7 +76,7 @@ describe('daemon commands without the scripts of Spark', () => {
     const { argv, env } = masterCommand(plain(), node, secrets, { host: '127.0.0.1', port: 7100, webUiPort: 7101 });
     expect(text(argv)).toBe(
       '/java/bin/java -cp /conf/:/jars/* -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=/spark.jsa ' +
-        '-Xlog:cds=off,cds+dynamic=off ' +
+        '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Xlog:cds=off,cds+dynamic=off ' +
         '-Dspark.ui.killEnabled=false -Dspark.authenticate=true -Dspark.network.crypto.enabled=true -Da=1 ' +
         '-Dspark.port.maxRetries=0 -Db=2 -Xmx1g ' +
         'org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 7100 --webui-port 7101',

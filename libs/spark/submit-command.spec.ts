@@ -283,7 +283,8 @@ describe('submitCommand', () => {
     const submit = (change: Partial<RunSpec>) =>
       submitCommand(spec(change), { ...setup, runtime: withArchive, nodeEnv: env });
     const { argv, env: given } = submit({});
-    const options = '-XX:SharedArchiveFile=/spark.jsa -Xlog:cds=off,cds+dynamic=off';
+    const options =
+      '-XX:SharedArchiveFile=/spark.jsa -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Xlog:cds=off,cds+dynamic=off';
     expect(argv).toContain(`spark.executor.defaultJavaOptions=${options}`);
     expect(given['SPARK_SUBMIT_OPTS']).toMatch(/^-XX:SharedArchiveFile=\/spark\.jsa .* -Xshare:off$/);
     const own = submit({ conf: ['spark.executor.defaultJavaOptions=-Da=1'] });
