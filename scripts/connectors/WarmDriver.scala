@@ -2,9 +2,11 @@ package org.apache.spark.warm
 
 import java.io.{File, FileDescriptor, FileInputStream}
 import java.lang.ProcessBuilder.Redirect
+import java.lang.management.ManagementFactory
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 import java.util.Properties
+import javax.management.{JMException, ObjectName}
 import org.apache.hadoop.fs.FileSystem
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkEnv
@@ -48,6 +50,7 @@ object WarmDriver {
     restore(properties, settings.jar)
     Thread.currentThread().setContextClassLoader(loader)
     System.gc()
+    trimNativeHeap()
     Files.write(settings.ready, Array.emptyByteArray)
     awaitRun(settings.pipe)
     val run = Assignment.read(settings.assignment)
@@ -104,6 +107,17 @@ object WarmDriver {
       Assignment(pairs('E'), pairs('D'), of('B'), of('A'), of('I').nonEmpty)
     }
   }
+
+  /** Gives memory back that the compilers have freed, which the allocator of the system keeps. Nothing else does so before the run. */
+  private def trimNativeHeap(): Unit =
+    try {
+      val commands = new ObjectName("com.sun.management:type=DiagnosticCommand")
+      val server = ManagementFactory.getPlatformMBeanServer
+      server.invoke(commands, "systemTrimNativeHeap", Array[AnyRef](Array.empty[String]), Array(classOf[Array[String]].getName))
+    } catch {
+      // Old releases of Java and systems without glibc have no such command.
+      case _: JMException =>
+    }
 
   /** Sets the system properties to what they would be in a driver that is not started ahead. */
   private def restore(properties: Properties, jar: String): Unit = {
