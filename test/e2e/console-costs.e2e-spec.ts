@@ -147,7 +147,7 @@ describe('an administrator in the console', () => {
       /All nodes[^$]*\$0\.8000[^$]*Runs[^$]*\$0\.2500\s*31\.3 %[^$]*Idle[^$]*\$0\.5500/,
     );
     const unused =
-      /Unused memory[^$]*\$0\.0500\s*20\.0 % of what runs cost\s*8\.0000 GiB hours · measured for 80\.0 % of the time/;
+      /Unused memory[^$]*\$0\.0500\s*20\.0 % of runs\s*8\.0000 GiB hours · measured for 80\.0 % of the time/;
     expect(await total.innerText()).toMatch(unused);
     await total.getByText('is an upper estimate').waitFor();
     await page.getByRole('img', { name: 'Cost in USD on each of 31 days' }).waitFor();
