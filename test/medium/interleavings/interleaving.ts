@@ -128,6 +128,10 @@ export class Interleaving {
       if (!actor || actor.isOver || sql === 'START TRANSACTION') return query(...args);
       const { processID } = (await runner.connect()) as { processID: number };
       const statement = await this.turn(actor, sql, processID);
+      if (!statement) {
+        if (sql === 'ROLLBACK') return this.afterCrash(actor, runner, () => query(...args), sql);
+        throw new Crashed();
+      }
       try {
         return await query(...args);
       } finally {
@@ -146,7 +150,8 @@ export class Interleaving {
     return rollback;
   }
 
-  private async turn(actor: Actor, sql: string, pid: number): Promise<Statement> {
+  /** Returns the statement once it may be sent; null if its process has died. */
+  private async turn(actor: Actor, sql: string, pid: number): Promise<Statement | null> {
     const statement: Statement = { actor, sql, pid, go: () => undefined, isUnderWay: false, isBlocked: false };
     const released = new Promise<void>((resolve) => (statement.go = resolve));
     this.statements.push(statement);
@@ -159,7 +164,7 @@ export class Interleaving {
     }
     if (actor.hasCrashed) {
       this.statements = this.statements.filter((other) => other !== statement);
-      throw new Crashed();
+      return null;
     }
     return statement;
   }
