@@ -564,6 +564,46 @@ describe('the size of a cluster', () => {
       });
     });
 
+    it('says which bound to send if the other one is out of range for a resize', async () => {
+      await set(`cluster_type = 'CLUSTER', min_instances = NULL, max_instances = NULL, num_of_workers = 50`);
+      await expect(request({ min_instances: 10 })).rejects.toMatchObject({
+        code: 'CLUSTER.INSTANCES_INVALID',
+        message: 'The cluster has 50 workers, and a resize takes at most 30. Send max_instances, too.',
+      });
+      await expect(request({ max_instances: 30 })).rejects.toMatchObject({
+        message: 'min_instances, 50, would be greater than max_instances, 30. Send both.',
+      });
+      await request({ min_instances: 10, max_instances: 30 });
+      expect(await row('min_instances, max_instances')).toEqual({ min_instances: 10, max_instances: 30 });
+    });
+
+    it('does nothing if the cluster has these bounds', async () => {
+      await set(`grow_failures = 3, last_active_at = NULL`);
+      const { min_instances, max_instances } = (await row('min_instances, max_instances')) as {
+        min_instances: number;
+        max_instances: number;
+      };
+      await request({ min_instances, max_instances });
+      expect(await row('grow_failures, last_active_at, resize_request')).toEqual({
+        ...{ grow_failures: 3, last_active_at: null, resize_request: null },
+      });
+    });
+
+    it('replaces a node that it made ready and that is lost before the others are there', async () => {
+      await request({ min_instances: 3 });
+      await scale();
+      await provisionNodes();
+      await report((await nodes())[1] as ClusterNode);
+      await scale();
+      expect(await row('resize_request')).toMatchObject({ resize_request: { min_before: 2 } });
+    });
+
+    it('is over when the cluster stops', async () => {
+      await request({ min_instances: 3 });
+      await begin('stop');
+      expect(await row('status, resize_request')).toEqual({ status: 'STOPPING', resize_request: null });
+    });
+
     it.each([
       ['INITIATING', /Wait until it is RUNNING\.$/],
       ['STOPPED', /Start it with startCluster and resize it then, or destroy it .* with updateCluster\.$/],

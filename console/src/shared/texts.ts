@@ -122,7 +122,7 @@ export const texts = {
     resize: 'Resize',
     resizing: {
       title: (name: string) => `Resize ${name}`,
-      hint: 'Nodes that are missing are added at once. Nodes above the maximum get no more jobs, and are removed as soon as theirs have ended.',
+      hint: 'Nodes are added at once, up to the minimum. Nodes above the maximum get no new jobs, and are removed when theirs have ended. Workers of a CLUSTER hand over their data first, which takes ten minutes at most.',
       nodes: { min: 'Minimum number of nodes', max: 'Maximum number of nodes' },
       workers: { min: 'Minimum number of workers', max: 'Maximum number of workers' },
       range: (max: number) => `A number from 1 to ${number(max)}`,

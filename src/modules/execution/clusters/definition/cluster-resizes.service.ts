@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../../../platform/kernel/auth/principal';
-import { invalid } from '../../../../platform/kernel/errors/domain-error';
+import { invalid, invalidField } from '../../../../platform/kernel/errors/domain-error';
 import { openEnded } from '../../../../platform/kernel/dto/response-fields';
 import { notifyAfterCommit } from '../../../../platform/kernel/notifications/after-commit';
 import type { Values } from '../../../../platform/kernel/persistence/sql';
@@ -12,7 +12,7 @@ import { type InstanceBounds, instanceBounds, isInstance } from '../model/node-p
 import type { Cluster } from '../model/entities/cluster.entity';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { ClusterDefinitionsRepository, type ClusterRow } from './cluster-definitions.repository';
-import { checkInstances } from './cluster-rules';
+import { INSTANCES } from './dto/cluster-input.dto';
 import type { ClusterResize, ResizeCluster } from './dto/cluster-resize.dto';
 
 type Bounds = Pick<InstanceBounds, 'min' | 'max'>;
@@ -42,14 +42,33 @@ export class ClusterResizesService {
       assertResizable(row);
       const before = boundsOf(row);
       const bounds = { min: minInstances ?? before.min, max: maxInstances ?? before.max };
-      checkInstances({ clusterType: row.cluster_type, minInstances: bounds.min, maxInstances: bounds.max });
+      checkBounds(bounds, before);
+      const nodes = await this.nodes.ofCluster(clusterId, tx);
+      // A script that repeats its request neither keeps an idle cluster running nor hastens the next attempt to add nodes.
+      if (bounds.min === before.min && bounds.max === before.max) return resized(row, { before, bounds, nodes });
       await this.repository.update(tx, scope, clusterId, columnsOf(row, bounds));
       const minBefore = Math.min(row.resize_request?.min_before ?? before.min, before.min);
       await this.rows.requestResize(tx, clusterId, { user_id: scope.userId, min_before: minBefore });
       await notifyAfterCommit(tx, 'scaling', String(clusterId));
-      return resized(row, { before, bounds, nodes: await this.nodes.ofCluster(clusterId, tx) });
+      return resized(row, { before, bounds, nodes });
     });
   }
+}
+
+/** Throws a 400 if a cluster cannot have these bounds, of which the request may have named one. */
+function checkBounds({ min, max }: Bounds, before: Bounds): void {
+  if (max > INSTANCES.max)
+    throw invalidField(
+      'max_instances',
+      'CLUSTER.INSTANCES_INVALID',
+      `The cluster has ${before.max} workers, and a resize takes at most ${INSTANCES.max}. Send max_instances, too.`,
+    );
+  if (min > max)
+    throw invalidField(
+      'max_instances',
+      'CLUSTER.INSTANCES_INVALID',
+      `min_instances, ${min}, would be greater than max_instances, ${max}. Send both.`,
+    );
 }
 
 function boundsOf(row: ClusterRow): Bounds {

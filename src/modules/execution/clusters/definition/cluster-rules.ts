@@ -234,16 +234,7 @@ function versionsThat(have: (version: SparkInfraVersionRef) => boolean, referenc
   return names.length === 0 ? '.' : `. Versions that do: ${names.join(', ')}.`;
 }
 
-/** The part of a draft that says how many instances it has. */
-type InstancesDraft = Pick<ClusterDraft, 'clusterType' | 'minInstances' | 'maxInstances'>;
-
-/** Throws a 400 if a cluster cannot have this minimum and maximum. */
-export function checkInstances(draft: InstancesDraft): void {
-  const [first] = instanceFaults(draft);
-  if (first) throw first;
-}
-
-function instanceFaults({ clusterType, minInstances, maxInstances }: InstancesDraft): DomainError[] {
+function instanceFaults({ clusterType, minInstances, maxInstances }: ClusterDraft): DomainError[] {
   if (clusterType !== 'CLUSTER' && (minInstances === null || maxInstances === null)) {
     const missing = minInstances === null ? 'min_instances' : 'max_instances';
     const text = 'min_instances and max_instances are required for this cluster type.';

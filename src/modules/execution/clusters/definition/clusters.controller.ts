@@ -185,7 +185,7 @@ export class ClustersController {
     id: 'resizeCluster',
     summary: 'Change the number of nodes of a RUNNING cluster',
     description:
-      'Changes the minimum, the maximum or both while the cluster runs or is being resized. Nodes missing to the minimum are added at once. Nodes above the maximum get no more jobs and are removed: idle ones at once, the others as soon as their jobs have ended. The response does not wait for that. In every other state it is refused with 409 and what to do instead.',
+      'Changes the minimum, the maximum or both while the cluster runs or is being resized. Nodes are added at once, up to the minimum. Nodes above the maximum get no new jobs: idle ones are removed at once, busy ones when their jobs have ended. Workers of a CLUSTER hand over their data and are removed within ten minutes. The response does not wait for that. In every other state it is refused with 409 and what to do instead.',
     isExtension: true,
     tag,
     access: manage,

@@ -14,7 +14,7 @@ import {
   clusterConfJoins,
   clusterConfJson,
 } from '../../../infrastructure/environments';
-import type { ClusterStatus } from './cluster-state';
+import { type ClusterStatus, RESIZABLE } from './cluster-state';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster, type DiskColumns, type ResizeRequest } from './entities/cluster.entity';
 
@@ -126,10 +126,11 @@ export class ClusterRowsRepository {
     const [updated] = await returning<Pick<ClusterStateEntry, 'node_count'>>(
       tx,
       `UPDATE clusters SET status = $2, workflow_job_instance_id = coalesce($3, workflow_job_instance_id),
+         resize_request = CASE WHEN $2 = ANY($5) THEN resize_request END,
          last_active_at = CASE WHEN $2 = 'RUNNING' AND status = 'INITIATING' THEN platform_now() ELSE last_active_at END
        WHERE cluster_id = $1 AND status = $4
        RETURNING (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = $1 AND n.to_date = 'infinity') AS node_count`,
-      [cluster.cluster_id, to, workflowInstanceId, cluster.status],
+      [cluster.cluster_id, to, workflowInstanceId, cluster.status, RESIZABLE],
     );
     if (!updated) throw new Error(`Cluster ${cluster.cluster_id} changed although it was locked`);
     return updated.node_count;

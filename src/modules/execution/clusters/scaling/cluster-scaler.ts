@@ -4,7 +4,13 @@ import type { Market } from '../../../../../libs/compute-drivers/compute-driver'
 import { Config } from '../../../../config/config';
 import { LOGGER, type Logger } from '../../../../platform/kernel/logging/logger';
 import { type Tx, inTransaction } from '../../../../platform/kernel/persistence/sql';
-import { decideScaling, hasSpareWorker, isWithinBounds, type ScalingDecision } from './scaling-decision';
+import {
+  decideScaling,
+  hasSpareWorker,
+  isWithinBounds,
+  reachedByResize,
+  type ScalingDecision,
+} from './scaling-decision';
 import { ClusterLifecycle } from '../lifecycle/cluster-lifecycle';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import type { LockedCluster } from '../model/cluster-rows.repository';
@@ -37,7 +43,7 @@ export class ClusterScaler {
 
   isDue(cluster: ScalableCluster): boolean {
     if (decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster)) return true;
-    return spareWorkerChanged(cluster) || hasEndedRequest(cluster);
+    return spareWorkerChanged(cluster) || hasEndedRequest(cluster) || reachedByResize(cluster.facts) !== null;
   }
 
   /** Decides again under the cluster's lock, and begins the workflow. */
@@ -61,7 +67,9 @@ export class ClusterScaler {
   ): Promise<void> {
     if (spareWorkerChanged(scalable))
       await this.scaling.setSpareWorker(tx, scalable.clusterId, hasSpareWorker(scalable.facts));
+    const reached = reachedByResize(scalable.facts);
     if (hasEndedRequest(scalable)) await this.scaling.endRequestedResize(tx, scalable.clusterId);
+    else if (reached !== null) await this.scaling.recordReached(tx, scalable.clusterId, reached);
     const decision = decideScaling(scalable.facts);
     switch (decision.kind) {
       case 'grow':

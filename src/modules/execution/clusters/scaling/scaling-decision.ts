@@ -105,6 +105,16 @@ function grow(facts: ScalingFacts, instances: Instances): ScalingDecision {
   return facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
 }
 
+/**
+ * Returns how many nodes a user's resize has made ready, if they are more than before it: those that are lost from now on are replaced.
+ * Null if there is no such resize, or no more nodes.
+ */
+export function reachedByResize(facts: ScalingFacts): number | null {
+  const { ready, min, replaced } = instancesOf(facts);
+  const reached = Math.min(min, ready.length);
+  return facts.minBeforeResize != null && reached > replaced ? reached : null;
+}
+
 /** True once a cluster has no node missing to its minimum, or too many for its maximum. Its resize by a user is over then. */
 export function isWithinBounds(facts: ScalingFacts): boolean {
   const { ready, starting, min, max } = instancesOf(facts);

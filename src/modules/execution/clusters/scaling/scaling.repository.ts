@@ -101,6 +101,14 @@ export class ScalingRepository {
     await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
+  /** Records how many nodes a user's resize has made ready. */
+  async recordReached(tx: Tx, clusterId: number, reached: number): Promise<void> {
+    await tx.query(
+      `UPDATE clusters SET resize_request = jsonb_set(resize_request, '{min_before}', to_jsonb($2::int)) WHERE cluster_id = $1`,
+      [clusterId, reached],
+    );
+  }
+
   /** Records that a user's resize has been carried out. */
   async endRequestedResize(tx: Tx, clusterId: number): Promise<void> {
     await updateRows(tx, Cluster, { resize_request: null }, { cluster_id: clusterId });

@@ -18,7 +18,7 @@ export class ResizeCluster extends RecordSelectorQuery('cluster') {
   min_instances?: number;
   @Field.int64({
     ...INSTANCES,
-    description: `New maximum ${WHICH}, 1 to 30; the present one if absent. Nodes above it get no more jobs, and are removed as soon as they have none`,
+    description: `New maximum ${WHICH}, 1 to 30; the present one if absent. Nodes above it get no new jobs, and are removed when theirs have ended`,
   })
   max_instances?: number;
 }
@@ -31,11 +31,13 @@ export class ClusterResize {
   cluster_status: string;
   @Field.int64({ description: `Minimum ${WHICH}` }) min_instances: number;
   @Field.int64({ description: `Maximum ${WHICH}` }) max_instances: number;
-  @Field.int64({ description: `Minimum ${WHICH} before` }) min_instances_before: number;
-  @Field.int64({ description: `Maximum ${WHICH} before` }) max_instances_before: number;
+  @Field.int64({ description: 'Minimum before the request' }) min_instances_before: number;
+  @Field.int64({ description: 'Maximum before the request' }) max_instances_before: number;
   @Field.int64({ description: 'Nodes, or workers of a CLUSTER, that run or start, without those that leave' })
   instances: number;
-  @Field.int64({ description: 'How many are added up to the minimum' }) instances_to_add: number;
-  @Field.int64({ description: 'How many are removed down to the maximum, those with jobs after them' })
+  @Field.int64({ description: 'Number to be added to reach the minimum' }) instances_to_add: number;
+  @Field.int64({
+    description: 'Number to be removed to reach the maximum; busy ones are removed when their jobs have ended',
+  })
   instances_to_remove: number;
 }
