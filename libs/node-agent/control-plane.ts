@@ -231,7 +231,7 @@ export class ControlPlane {
   }
 }
 
-/** Returns a report with the fields that a control plane of version 1 knows. */
+/** Returns a report without the fields about memory, which a control plane of version 1 refuses. */
 function plainReport(report: RunReport): RunReport {
   const { requested_memory_mb: _requested, peak_memory_mb: _peak, ...plain } = report;
   return plain;

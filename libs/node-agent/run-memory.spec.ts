@@ -25,7 +25,7 @@ class FakeRun implements MeasurableRun {
 describe('highestMemory', () => {
   it('reads what the kernel says, whatever the name of the process', () => {
     const status =
-      'Name:\tVmHWM: 1 kB\\nVmHWM: 2 kB\nUmask:\t0022\nVmPeak:\t 9000 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n';
+      'Name:\tVmHWM: 1 kB\\nVmHWM: 2 kB\rVmHWM: 3 kB\nUmask:\t0022\nVmPeak:\t 9000 kB\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n';
     expect(highestMemory(status)).toBe(2048);
   });
 

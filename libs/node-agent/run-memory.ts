@@ -47,7 +47,7 @@ export class RunMemorySampler {
   private isMeasuring = false;
   private isFailing = false;
   private measuredAt = -Infinity;
-  /** Processor time of the last pass, milliseconds. */
+  /** Processor time of the agent during the last pass, milliseconds. */
   private spentMs = 0;
 
   /** @param failed called when measuring starts to fail */
@@ -116,8 +116,8 @@ export class RunMemorySampler {
 
 /** Returns the highest memory of a process from its `/proc/<pid>/status`, KiB; 0 for one that has ended. */
 export function highestMemory(status: string): number {
-  // The kernel escapes line breaks in the name of a process.
-  return Number(/^VmHWM:\s+(\d{1,15}) kB$/m.exec(status)?.[1] ?? 0);
+  // In the name of a process, the kernel escapes line feeds and no other line breaks.
+  return Number(/\nVmHWM:\s+(\d{1,15}) kB\n/.exec(status)?.[1] ?? 0);
 }
 
 interface Relatives {

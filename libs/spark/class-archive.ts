@@ -1,7 +1,7 @@
 /**
- * Maps an archive where its pointers need no change, so that the pages are those of the file, and all JVMs of a node share them. By itself,
- * Java maps it elsewhere each time and rewrites 120 MB for each JVM, so that its addresses cannot be guessed. Code of a job runs inside
- * the JVM, so it need not guess.
+ * Maps an archive where its pointers need no change, so that all JVMs of a node share the pages of the file. By default, Java 17 maps it at
+ * a random address and rewrites its pointers, which makes 120 MB private to each JVM. This hardening is given up, because the code of a
+ * job runs inside the JVM in any case.
  */
 const AT_ITS_OWN_ADDRESS = ['-XX:+UnlockDiagnosticVMOptions', '-XX:ArchiveRelocationMode=0'];
 

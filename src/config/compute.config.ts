@@ -415,8 +415,8 @@ function readWarmDriversConfig(env: EnvReader): { maxPerNode: number; maxCpuPres
       max: 100,
       readBy: ['agent'],
       description:
-        'Warm drivers start only while something waits for the processor for at most this percentage of the time. 100 means that ' +
-        'they start whatever else the machine does, unless all slots of the node are taken: then it counts as 20.',
+        'Warm drivers start only while something waits for the processor for at most this percentage of the time. 100 means ' +
+        'always. While all slots of the node are taken, values above 20 count as 20.',
     }),
   };
 }

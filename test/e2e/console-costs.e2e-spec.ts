@@ -201,7 +201,7 @@ describe('an administrator in the console', () => {
     const intervals = drawer.getByRole('region', { name: 'Intervals of the ledger' });
     await intervals.waitFor();
     expect(await drawer.innerText()).toMatch(
-      /requested\s*4,096 MiB\s*Memory used at most\s*2,048 MiB · 2048m would do\s*Memory not used\s*\$0\.0500 · 8\.0000 GiB hours/i,
+      /requested\s*4,096 MiB\s*Memory used at most\s*2,048 MiB · suggested driver memory: 2048m\s*Memory not used\s*\$0\.0500 · 8\.0000 GiB hours/i,
     );
     await drawer.getByText('is an upper estimate').waitFor();
     const rows = await intervals.getByRole('row').all();

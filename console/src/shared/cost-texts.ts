@@ -128,7 +128,7 @@ export const costTexts = {
     peak: 'Memory used at most',
     unused: 'Memory not used',
     memory: (mib: string) => `${mib} MiB`,
-    sufficient: (memory: string) => `${memory} would do`,
+    sufficient: (memory: string) => `suggested driver memory: ${memory}`,
     measuring: 'It is measured until the run ends.',
     unmeasured: 'The run ended before it was measured, or its node does not measure memory.',
     proof: 'Intervals of the ledger',

@@ -108,7 +108,7 @@ def test_a_cost_names_the_memory_that_was_not_used(msp: Any, platform: Platform,
     assert msp("job", "cost", "7", "-w", "3") == 0
     assert capsys.readouterr().err == (
         "It requested 1792 MiB and used 700 MiB at most; the rest cost 0.018000 USD or less."
-        " A driver memory of 704m would do.\n"
+        " Suggested driver memory: 704m.\n"
     )
     assert msp("job", "cost", "7", "-w", "3") == 0
     assert capsys.readouterr().err == "It requested 1792 MiB and used 700 MiB at most.\n"

@@ -44,10 +44,10 @@ export class RunCostsService {
 }
 
 function memoryOf(
-  { requested_memory_mb: requested, peak_memory_mb: peak }: CostedRun,
+  { ended_at: endedAt, requested_memory_mb: requested, peak_memory_mb: peak }: CostedRun,
   unused: UnusedMemory,
 ): RunMemory | null {
-  if (requested === null || peak === null) return null;
+  if (endedAt === null || requested === null || peak === null) return null;
   const sufficient = Math.max(MIN_DRIVER_MB, Math.ceil(peak / MEMORY_STEP_MB) * MEMORY_STEP_MB);
   return {
     requested_mb: requested,

@@ -303,7 +303,7 @@ def _figures(cost: Any) -> Dict[str, Optional[str]]:
 def _memory_text(memory: Any, currency: Optional[str]) -> str:
     unused = memory["unused"]
     price = "" if unused["amount"] is None else f"; the rest cost {unused['amount']:.6f} {currency} or less"
-    advice = "" if memory["sufficient_mb"] is None else f" A driver memory of {memory['sufficient_mb']}m would do."
+    advice = "" if memory["sufficient_mb"] is None else f" Suggested driver memory: {memory['sufficient_mb']}m."
     return f"It requested {memory['requested_mb']} MiB and used {memory['peak_mb']} MiB at most{price}.{advice}"
 
 

@@ -68,7 +68,7 @@ export class UnusedMemory {
   gib_hours: number;
   @Field.number({
     description:
-      'The part of the compute units of runs that unused memory is of the memory of their slots, rounded half up to six decimals',
+      'Compute units of the runs times unused memory divided by the memory of their slots, rounded half up to six decimals',
   })
   ycu: number;
   @Field.number({
@@ -95,7 +95,8 @@ export class RunMemory {
   unused_mb: number;
   @Field.int32({
     nullable: true,
-    description: 'Memory that would have sufficed, in MiB, rounded up; null if it is not less than `requested_mb`',
+    description:
+      'Driver memory that covers the peak, in MiB, rounded up to 64, at least 512; null if it is not less than `requested_mb`. An estimate: with a smaller heap, Spark may spill more',
   })
   sufficient_mb: number | null;
   @Field.object(() => UnusedMemory, {
@@ -122,7 +123,7 @@ export class RunCost {
   @Field.object(() => RunMemory, {
     nullable: true,
     description:
-      'What the run requested and used of the memory of its slot; null until its end, and if its node did not measure it, as for runs of less than a second',
+      'What the run requested and used of the memory of its slot; null while it is active, and if its memory was not measured, for example because it ended within a second',
   })
   memory: RunMemory | null;
   @Field.objects(() => RunCostInterval, {
