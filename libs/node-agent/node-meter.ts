@@ -1,6 +1,6 @@
 import { close, open, read } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
-import { isNodeProcess, type NodeOwner } from './processes';
+import { isNodeProcess, type NodeOwner, statFields } from './processes';
 
 /** The resources of a node in use at one moment, and its processor use since the last measurement. */
 export interface NodeUse {
@@ -136,8 +136,7 @@ class NodeProcesses implements Machine {
 
 /** Parses one line of `/proc/<pid>/stat`. */
 export function processUse(pid: number, stat: string): ObservedProcess & { key: string; pages: number } {
-  // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(stat);
   const [user, system, usersOfChildren, systemOfChildren] = fields.slice(11, 15).map(Number);
   const ticks = (user ?? 0) + (system ?? 0) + (usersOfChildren ?? 0) + (systemOfChildren ?? 0);
   return { key: `${pid} ${fields[19]}`, pid, parent: Number(fields[1]), ticks, pages: Number(fields[21]) };

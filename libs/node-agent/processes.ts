@@ -19,7 +19,7 @@ export interface ProcessId {
   startTime: string;
 }
 
-interface ProcessStat {
+export interface ProcessStat {
   state: string;
   parent: number;
   session: number;
@@ -28,18 +28,27 @@ interface ProcessStat {
 
 function statOf(pid: number): ProcessStat | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return {
-      state: fields[0] ?? 'X',
-      parent: Number(fields[1]),
-      session: Number(fields[3]),
-      startTime: fields[19] ?? '',
-    };
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return null;
   }
+}
+
+/** Parses one line of `/proc/<pid>/stat`. */
+export function parseStat(text: string): ProcessStat {
+  const fields = statFields(text);
+  return {
+    state: fields[0] ?? 'X',
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    startTime: fields[19] ?? '',
+  };
+}
+
+/** Returns the fields of a line of `/proc/<pid>/stat` that follow the name of the process; the first is its state. */
+export function statFields(text: string): string[] {
+  // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 const ended = (stat: ProcessStat | null): boolean => stat === null || stat.state === 'Z' || stat.state === 'X';

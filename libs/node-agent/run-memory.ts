@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { MAX_UTILIZATION } from '../contracts/agent-protocol';
 import { firstPids, procText } from './node-meter';
-import type { ProcessId } from './processes';
+import { parseStat, type ProcessId, type ProcessStat } from './processes';
 
 /** The processes of a run: the session of its driver with all descendants, and every other process of its user. */
 export interface RunProcesses {
@@ -120,18 +120,12 @@ export function highestMemory(status: string): number {
   return Number(/\nVmHWM:\s+(\d{1,15}) kB\n/.exec(status)?.[1] ?? 0);
 }
 
-interface Relatives {
-  parent: number;
-  session: number;
-  startTime: string;
-}
-
 /** Returns the ids of the live processes of each run. */
 async function processesOf(runs: readonly MeasurableRun[]): Promise<Map<MeasurableRun, number[]>> {
-  const found = new Map<number, Relatives>();
+  const found = new Map<number, ProcessStat>();
   for (const pid of await firstPids()) {
     const text = await procText(`/proc/${pid}/stat`);
-    if (text !== null) found.set(pid, relativesIn(text));
+    if (text !== null) found.set(pid, parseStat(text));
   }
   const leaders = new Map<number, MeasurableRun>();
   const users = new Map<number, MeasurableRun>();
@@ -151,17 +145,10 @@ async function processesOf(runs: readonly MeasurableRun[]): Promise<Map<Measurab
   return members;
 }
 
-/** Parses one line of `/proc/<pid>/stat`. */
-function relativesIn(stat: string): Relatives {
-  // The name in parentheses may contain spaces and parentheses; the fields after the last one cannot.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { parent: Number(fields[1]), session: Number(fields[3]), startTime: fields[19] ?? '' };
-}
-
 /** Returns the run in whose session a process or one of its ancestors is, and remembers it for all of them in `known`. */
 function runOf(
   pid: number,
-  found: ReadonlyMap<number, Relatives>,
+  found: ReadonlyMap<number, ProcessStat>,
   leaders: ReadonlyMap<number, MeasurableRun>,
   known: Map<number, MeasurableRun | null>,
 ): MeasurableRun | null {

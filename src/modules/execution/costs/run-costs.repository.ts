@@ -6,7 +6,7 @@ import { ofTenant } from '../../../platform/kernel/persistence/tenant-condition'
 import { milliseconds, type PricedPeriod } from '../billing';
 import { PRICED, pricesOf, SUMS, UNUSED_SUMS, type UnusedRow } from './cost-sums.joins';
 import { MAX_INTERVALS, type RunCostInterval } from './dto/cost.dto';
-import { SHARES, UNUSED_MB } from './shares.joins';
+import { SHARES, UNUSED_COLUMNS, UNUSED_MB } from './shares.joins';
 
 export interface CostedRun {
   run_id: number;
@@ -47,7 +47,7 @@ export class RunCostsRepository {
        ${SHARES}, ${pricesOf(prices, params)}
        SELECT ${SUMS}, ${UNUSED_SUMS}, ${FIRST_INTERVALS} AS intervals
        FROM (
-         SELECT share_ms AS ms, share_ms * machine_price_ycu AS ycu_ms, usage_date, measured_ms, unused_mb_ms, unused_ycu_ms
+         SELECT share_ms AS ms, share_ms * machine_price_ycu AS ycu_ms, usage_date, ${UNUSED_COLUMNS}
          FROM shares) s ${PRICED}`,
       params.values,
     );

@@ -8,7 +8,7 @@ import { Transactions } from '../../../../platform/kernel/persistence/transactio
 import { assertEnabled, assertResizable } from '../lifecycle/operation-rules';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../model/cluster-rows.repository';
-import { type InstanceBounds, instanceBounds, isInstance } from '../model/node-plan';
+import { type InstanceBounds, instanceBounds, isInstance, shapeOf } from '../model/node-plan';
 import type { Cluster } from '../model/entities/cluster.entity';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
 import { ClusterDefinitionsRepository, type ClusterRow } from './cluster-definitions.repository';
@@ -40,7 +40,7 @@ export class ClusterResizesService {
       const row = await this.repository.get(scope, { id: clusterId }, tx);
       assertEnabled({ name: row.name, active: openEnded(row.to_date) === null });
       assertResizable(row);
-      const before = boundsOf(row);
+      const before = instanceBounds(shapeOf(row));
       const bounds = { min: minInstances ?? before.min, max: maxInstances ?? before.max };
       checkBounds(bounds, before);
       const nodes = await this.nodes.ofCluster(clusterId, tx);
@@ -69,15 +69,6 @@ function checkBounds({ min, max }: Bounds, before: Bounds): void {
       'CLUSTER.INSTANCES_INVALID',
       `min_instances, ${min}, would be greater than max_instances, ${max}. Send both.`,
     );
-}
-
-function boundsOf(row: ClusterRow): Bounds {
-  return instanceBounds({
-    clusterType: row.cluster_type,
-    minInstances: row.min_instances,
-    maxInstances: row.max_instances,
-    numOfWorkers: row.num_of_workers,
-  });
 }
 
 /** A CLUSTER whose minimum is its maximum has `num_of_workers` workers, so that changes with them. */

@@ -1,5 +1,6 @@
 import type { NodeRole } from '../../../../../libs/contracts/agent-protocol';
 import type { ClusterType } from '../model/cluster-state';
+import type { Cluster } from './entities/cluster.entity';
 
 export interface ClusterShape {
   clusterType: ClusterType;
@@ -24,6 +25,17 @@ export interface InstanceBounds {
 type ExistingNode = { node_number: number; role: NodeRole };
 
 const INSTANCE_ROLE = { PLATFORM: 'single', STANDALONE: 'master-and-workers', CLUSTER: 'worker' } as const;
+
+type ShapeRow = Pick<Cluster, 'cluster_type' | 'min_instances' | 'max_instances' | 'num_of_workers'>;
+
+export function shapeOf(row: ShapeRow): ClusterShape {
+  return {
+    clusterType: row.cluster_type,
+    minInstances: row.min_instances,
+    maxInstances: row.max_instances,
+    numOfWorkers: row.num_of_workers,
+  };
+}
 
 /**
  * A CLUSTER has `num_of_workers` workers, unless `min_instances` is less than `max_instances`: then it has as many as its

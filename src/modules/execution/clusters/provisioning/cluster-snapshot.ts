@@ -21,7 +21,7 @@ import { BootstrapTokens } from '../nodes/bootstrap-tokens';
 import { type ClusterDisks, clusterDisks, ownDisks } from '../definition/cluster-disks';
 import { ClusterNodesRepository } from '../model/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../model/cluster-rows.repository';
-import type { ClusterType } from '../model/cluster-state';
+import { type ClusterShape, shapeOf } from '../model/node-plan';
 import { placeOf } from './node-place';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../model/entities/cluster-node.entity';
@@ -31,14 +31,10 @@ import { withDeadline } from '../../../../platform/kernel/process/deadline';
 const CALL_DEADLINE_MS = 40_000;
 
 /** A cluster with its environment and machine type, as its workflows need them. */
-export interface ClusterSnapshot {
+export interface ClusterSnapshot extends ClusterShape {
   installationId: string;
   clusterId: number;
   tenantId: string;
-  clusterType: ClusterType;
-  minInstances: number | null;
-  maxInstances: number | null;
-  numOfWorkers: number | null;
   keepScratchDisk: boolean;
   market: Market;
   enablePublicIp: boolean;
@@ -90,10 +86,7 @@ export class ClusterSnapshots {
       installationId: await this.installation.id(),
       clusterId: row.cluster_id,
       tenantId: row.tenant_id,
-      clusterType: row.cluster_type,
-      minInstances: row.min_instances,
-      maxInstances: row.max_instances,
-      numOfWorkers: row.num_of_workers,
+      ...shapeOf(row),
       keepScratchDisk: row.keep_scratch_disk ?? false,
       market: row.is_spot_instance ? 'spot' : 'on-demand',
       enablePublicIp: row.enable_public_ip,

@@ -26,8 +26,8 @@ export interface ScalingFacts {
   minInstances: number;
   maxInstances: number;
   /**
-   * The minimum before a user raised it, while nodes are still missing to the new one: those are added and not replaced. Null or
-   * absent otherwise.
+   * The minimum before a user raised it, or the instances that became ready since then, while there are too few for the new one: only
+   * those short of this number are replaced, and the others are added. Null or absent otherwise.
    */
   minBeforeResize?: number | null;
   maxParallelJobs: number;

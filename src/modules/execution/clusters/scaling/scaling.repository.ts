@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NOW, rows, type Db, type Tx, updateRows } from '../../../../platform/kernel/persistence/sql';
 import type { NodeFacts, ScalingFacts } from './scaling-decision';
-import { type ClusterShape, instanceBounds } from '../model/node-plan';
+import { instanceBounds, shapeOf } from '../model/node-plan';
 import { ClusterUse } from '../model/cluster-use';
 import { givesSlots } from '../model/clusters.joins';
 import { Cluster } from '../model/entities/cluster.entity';
@@ -122,13 +122,7 @@ export class ScalingRepository {
 
 function toScalable(row: Row): ScalableCluster {
   const nodes = row.nodes ?? [];
-  const shape: ClusterShape = {
-    clusterType: row.cluster_type,
-    minInstances: row.min_instances,
-    maxInstances: row.max_instances,
-    numOfWorkers: row.num_of_workers,
-  };
-  const { min, max } = instanceBounds(shape);
+  const { min, max } = instanceBounds(shapeOf(row));
   const master = nodes.find(({ role }) => role === 'master');
   const pendingCores = row.cluster_type === 'CLUSTER' ? (master?.pending_cores ?? 0) : 0;
   return {

@@ -127,7 +127,7 @@ export class Cluster extends TenantColumns {
 /** The cause of the nodes that a resize adds or removes. */
 export interface ResizeRequest {
   user_id: number;
-  /** Minimum number of instances before it. Nodes missing to this number are lost ones. */
+  /** The minimum before it, and then the number of instances that it has made ready. Nodes short of this number are lost ones. */
   min_before: number;
 }
 
