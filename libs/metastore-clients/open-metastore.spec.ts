@@ -1,7 +1,7 @@
 import { OutboundPolicy } from '../outbound-policy/outbound-policy';
 import { FakeGlue } from '../../test/fakes/metastores/fake-glue';
 import { FakeUnity } from '../../test/fakes/metastores/fake-unity';
-import { freePort } from '../../test/harness/free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import { type MetastoreSecret, type MetastoreTarget, openMetastore } from './open-metastore';
 
 describe('openMetastore', () => {

@@ -1,35 +1,44 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { SetupError } from './setup-error.mjs';
 
+/** Ports below those that the system assigns itself, so that no other process gets one by chance before it is used. */
+const [FIRST, LAST] = [15_000, 31_999];
+const TRIES = 100;
+
 /**
- * @param {number} port 0 for any
+ * @param {number} port
  * @param {string} host
- * @returns {Promise<number>} the bound port
+ * @returns {Promise<void>} after the port is free again
  */
 function bind(port, host) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, () => {
-      const { port: bound } = /** @type {import('node:net').AddressInfo} */ (server.address());
-      server.close(() => resolve(bound));
-    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
   });
+}
+
+/** @param {number} port */
+function isFree(port) {
+  return bind(port, '127.0.0.1').then(
+    () => true,
+    () => false,
+  );
 }
 
 /**
  * @param {number} [remembered] used if it is still free
- * @returns {Promise<number>} a free port of the loopback interface
+ * @returns {Promise<number>} a port of the loopback interface on which nothing listens at the moment
+ * @throws {SetupError}
  */
 export async function freePort(remembered) {
-  if (remembered) {
-    try {
-      return await bind(remembered, '127.0.0.1');
-    } catch {
-      // Another program has the port by now.
-    }
+  if (remembered && (await isFree(remembered))) return remembered;
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (await isFree(port)) return port;
   }
-  return bind(0, '127.0.0.1');
+  throw new SetupError(`${TRIES} ports between ${FIRST} and ${LAST} are all in use. End programs that listen there.`);
 }
 
 /**

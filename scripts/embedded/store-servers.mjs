@@ -271,7 +271,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
     const home = join(resolve(folder), name);
     mkdirSync(home, { recursive: true });
     const logFile = serverLog(folder, name);
-    const url = `http://127.0.0.1:${await freePort(undefined)}`;
+    const url = `http://127.0.0.1:${await freePort()}`;
     const [command = '', ...args] = commandOf({ url, port: new URL(url).port, home });
     const server = launch({ name, command, args, logFile, cwd: home, env: { ...process.env, ...env } });
     started.push(server);
@@ -353,7 +353,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
 export async function startEc2(folder, python, { signal } = {}) {
   mkdirSync(folder, { recursive: true });
   const logFile = serverLog(folder, 'ec2');
-  const url = `http://127.0.0.1:${await freePort(undefined)}`;
+  const url = `http://127.0.0.1:${await freePort()}`;
   const server = launch({
     name: 'ec2',
     command: python,

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '../harness/eventually';
-import { freePort } from '../harness/free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import { type Caller, People, refusal } from '../medium/harness/people';
 import { wholeApi } from '../medium/harness/test-api';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';

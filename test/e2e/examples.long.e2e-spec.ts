@@ -1,4 +1,4 @@
-import { freePort } from '../harness/free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import { ExampleReader, examples } from './harness/examples';
 import { relayMavenCentral } from './harness/maven-repository';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { freePort } from '../harness/free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import { prepareAsQuickstart } from './harness/as-quickstart';
 import { guidePages, runGuide } from './harness/guide';
 import { SharedPlatform } from './harness/shared-platform';

@@ -23,7 +23,7 @@ import { MetastoreError } from '../../libs/metastore-clients/metastore-client';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { configurationXml } from './configuration-xml';
 import { eventually } from './eventually';
-import { freePort } from './free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import type { KerberosRealm } from './kerberos-realm';
 import { preparedRuntime } from './prepared-runtime';
 import { suspend } from './suspend';

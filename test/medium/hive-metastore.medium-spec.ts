@@ -6,7 +6,7 @@ import {
   describeMetastoreClientContract,
 } from '../../libs/metastore-clients/metastore-client.contract';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
-import { freePort } from '../harness/free-port';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 import { eventually } from '../harness/eventually';
 import { HiveMetastore } from '../harness/hive-metastore';
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { freePort } from '../../scripts/embedded/ports.mjs';
 
 const SCRIPTS = join(__dirname, '..', '..', 'scripts');
 const QUICKSTART = join(SCRIPTS, 'quickstart.mjs');
@@ -91,17 +92,12 @@ describe('a quickstart with a step that fails', () => {
     result = '',
   ): Promise<{ status: number; output: string; errors: string }> {
     const { port } = server.address() as AddressInfo;
-    // No server listens on this port, so the quickstart takes it for free.
-    const free = createServer();
-    await once(free.listen(0, '127.0.0.1'), 'listening');
-    const { port: freePort } = free.address() as AddressInfo;
-    await once(free.close(), 'close');
     const hooks = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
     started = spawn(process.execPath, ['--import', hooks, QUICKSTART, ...options], {
       env: {
         PATH: process.env['PATH'],
         RUNTIME_DIR: folder,
-        PORT: String(freePort),
+        PORT: String(await freePort()),
         DATABASE_URL: 'postgresql://none',
         REDIS_URL: 'redis://none',
         TEST_RESULT: result,

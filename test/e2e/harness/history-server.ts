@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../../harness/eventually';
-import { freePort } from '../../harness/free-port';
+import { freePort } from '../../../scripts/embedded/ports.mjs';
 import type { Json } from './api-client';
 import type { TestRuntime } from './platform';
 

@@ -21,7 +21,7 @@ import { FOLDER_IDS_FILE } from '../../../libs/compute-drivers/local/local-folde
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
 import { PROBE_PREFIX } from '../../../libs/node-agent/confinement';
 import { eventually } from '../../harness/eventually';
-import { freePort } from '../../harness/free-port';
+import { freePort } from '../../../scripts/embedded/ports.mjs';
 import { suspend } from '../../harness/suspend';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 import { ApiClient, type Json } from './api-client';

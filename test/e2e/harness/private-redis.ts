@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { eventually } from '../../harness/eventually';
-import { freePort } from '../../harness/free-port';
+import { freePort } from '../../../scripts/embedded/ports.mjs';
 import { suspend } from '../../harness/suspend';
 
 /** A Redis that one test file may stop, freeze and restart, always on the same port and without its data. */

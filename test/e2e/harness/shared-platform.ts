@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join } from 'node:path';
 import { tryLock } from '../../../libs/node-agent/processes';
 import { eventually } from '../../harness/eventually';
-import { freePort } from '../../harness/free-port';
+import { freePort } from '../../../scripts/embedded/ports.mjs';
 import type { ApiClient } from './api-client';
 import { destroyCluster } from './estate';
 import { clientOf, createTenant, createUser, ROLE_ID } from './people';
