@@ -40,10 +40,7 @@ RUN python3 -m venv /opt/python \
   && $pip -r /tmp/requirements/pip.txt \
   && $pip -r /tmp/requirements/spark-build.txt \
   && $pip -r /tmp/requirements/spark.txt --no-binary pyspark --no-build-isolation \
-  && $pip -r /tmp/requirements/kernels.txt \
-  && $pip -r /tmp/requirements/toree.txt --target /tmp/toree --no-deps --no-binary toree --no-build-isolation \
-  && install -D -m 644 /tmp/toree/toree/lib/toree-assembly-*.jar /opt/scala-kernel/toree.jar \
-  && rm -r /tmp/toree
+  && $pip -r /tmp/requirements/kernels.txt
 COPY scripts/python-archives /tmp/python-archives
 RUN /opt/python/bin/python /tmp/python-archives/compile.py /opt/python/lib/python3*/site-packages/pyspark \
   && rm -r /tmp/python-archives
@@ -72,15 +69,15 @@ RUN node /tmp/scripts/class-archive/class-archive.mjs /opt/spark /opt/java /opt/
 # The jars with which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
 ARG MAVEN_REPOSITORY_URL
 COPY scripts/connectors /tmp/scripts/connectors
-# The kernel of Scala notebooks (ADR 0034).
+# The kernel of Scala notebooks (ADR 0081).
 COPY scripts/scala-kernel /tmp/scripts/scala-kernel
-COPY --from=spark /opt/scala-kernel /opt/scala-kernel
 # The jar that accelerates queries of clusters with turbo.
 COPY scripts/turbo /tmp/scripts/turbo
 COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs \
   scripts/embedded/quick-java.mjs scripts/embedded/scala-compiler.mjs scripts/embedded/together.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
   && node /tmp/scripts/turbo/turbo.mjs 3.5.9 /opt/turbo.jar \
+  && mkdir /opt/scala-kernel \
   && node /tmp/scripts/scala-kernel/scala-kernel.mjs /opt/spark /opt/java /opt/scala-kernel \
   && rm -r /tmp/scripts
 ENTRYPOINT ["/usr/bin/tini", "--"]

@@ -55,7 +55,6 @@ const PYTHON_SCOPES = {
   'spark-4.1': 'optional',
   'spark-4': 'optional',
   kernels: 'required',
-  toree: 'required',
   valkey: 'optional',
   bubblewrap: 'optional',
   java: 'optional',

@@ -52,6 +52,10 @@ const FAILURES_KEPT = 20;
  */
 const JEST_FLAGS = ['--single-threaded', '--initial-old-space-size=600'];
 
+/** Files of e2e whose nodes run Spark. Features that Spark 4 lacks, such as turbo, have files of their own. */
+const SPARK_FILES =
+  'e2e/(cluster-sizes|console-sql|daemons|functions|job-.*|jobs|kernel-bridge|node-load|notebooks|table-ddl|thrift-sql|warm-drivers)[.]';
+
 /** Phases in the order in which they begin, as far as there is room; the longest come first. @type {Phase[]} */
 const PHASES = [
   // Its limit covers the download of Java and Spark.
@@ -127,6 +131,19 @@ const PHASES = [
       const long = /** @type {Need[]} */ (step.run.long ? ['airflow', 'dagster'] : []);
       const needs = /** @type {Need[]} */ (['services', 'runtime', 'sql-client', 'python-sdk', 'clouds', 'build']);
       return step.jest('e2e', ['--maxWorkers=2'], [...needs, ...long]);
+    },
+  },
+  // Shows on the newest Spark 4 what the phase e2e shows on the quickstart's Spark.
+  {
+    name: 'spark-4',
+    limit: 30 * MINUTE,
+    processes: 2,
+    long: true,
+    after: ['build'],
+    needs: ['runtime'],
+    action: (step) => {
+      const needs = /** @type {Need[]} */ (['services', 'spark-4', 'sql-client', 'python-sdk', 'clouds', 'build']);
+      return step.jest('e2e', ['--maxWorkers=2', '--testPathIgnorePatterns=[.]long[.]'], needs, SPARK_FILES);
     },
   },
   {
@@ -325,16 +342,18 @@ class Step {
    * @param {string} project
    * @param {string[]} args
    * @param {Need[]} [needs]
+   * @param {string} [files] a regular expression for the paths of the files, unless the run itself has one
    * @returns {Promise<Counts>}
    */
-  async jest(project, args, needs = []) {
+  async jest(project, args, needs = [], files = undefined) {
     const lateErrors = join(this.run.services.folder, `late-errors-${this.name}`);
     const env = { ...(await this.run.services.variables(...needs)), TEST_LATE_ERRORS: lateErrors };
     const report = join(this.run.services.folder, `report-${this.name}.json`);
     rmSync(report, { force: true });
     const seed = `--seed=${this.run.seed}`;
     const options = ['--selectProjects', project, '--ci', seed, '--json', `--outputFile=${report}`, ...args];
-    const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
+    const paths = project === 'unit' ? undefined : (this.run.match ?? files);
+    const match = paths ? ['--testPathPatterns', paths] : [];
     /** @type {number | string | null} */
     let code;
     try {

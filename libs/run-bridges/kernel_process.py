@@ -213,7 +213,9 @@ class PipeKernel(KernelProcess):
         options = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))[:-1]
         pipes = ["/dev/fd/%d" % theirs_in, "/dev/fd/%d" % theirs_out]
         program = ["--class", "node.ScalaKernel", os.path.join(jars, "scala-kernel.jar")]
-        argv = [submit] + options + program + [os.path.join(jars, "toree.jar")] + pipes
+        # Images of earlier releases have a kernel that takes its interpreter from this jar.
+        interpreters = [jar for jar in [os.path.join(jars, "toree.jar")] if os.path.exists(jar)]
+        argv = [submit] + options + program + interpreters + pipes
         env = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
         try:
             # Cells run in the run's folder, not in the bridge's.

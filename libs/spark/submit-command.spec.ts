@@ -505,11 +505,9 @@ describe('submitCommand of a notebook', () => {
     expect(stdin).toBe('');
   });
 
-  it('in Scala names the folder of the kernel, and lets its compiler use the class path', () => {
-    const { argv, env } = notebook('scala', '/scala-kernel');
+  it('in Scala names the folder of the kernel', () => {
+    const { argv } = notebook('scala', '/scala-kernel');
     expect(argv.slice(1)).toEqual(['/run/generated/bridge/kernel_bridge.py', 'scala', '/scala-kernel']);
-    expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
-    expect(notebook('python', '/scala-kernel').env['SPARK_SUBMIT_OPTS']).not.toContain('usejavacp');
   });
 
   it('in Scala is refused if the node has no kernel for it', () => {

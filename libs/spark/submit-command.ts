@@ -593,8 +593,7 @@ function kernelProgram({ kernel }: RunSpec, setup: SubmitSetup, options: readonl
   if (language !== 'scala') return servingProgram(['kernel_bridge.py', language], options, setup, true);
   const { scalaKernel } = setup.runtime;
   if (scalaKernel === null) throw new SubmitError('The notebook is in Scala, but this node has no kernel for Scala.');
-  const program = servingProgram(['kernel_bridge.py', language, scalaKernel], options, setup, true);
-  return { ...program, javaOptions: [COMPILES_WITH_CLASS_PATH] };
+  return servingProgram(['kernel_bridge.py', language, scalaKernel], options, setup, true);
 }
 
 /**

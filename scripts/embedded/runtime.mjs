@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -21,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ARCHIVE_FORM, makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { connectorsId, makeConnectors } from '../connectors/connectors.mjs';
-import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
+import { compileScalaKernel, scalaKernelId } from '../scala-kernel/scala-kernel.mjs';
 import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
 import { DistributionJava } from './distribution-java.mjs';
 import { reportingElapsedTime } from './elapsed-time.mjs';
@@ -32,7 +31,7 @@ import { findPython, pythonVersion } from './python.mjs';
 import { DISK_REMEDY, isForOtherMachines, PythonEnvironment } from './python-environment.mjs';
 import { requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
-import { DEFAULT_SPARK, hasScalaKernel, SPARK_SETS } from './spark-versions.mjs';
+import { DEFAULT_SPARK, SPARK_SETS } from './spark-versions.mjs';
 
 const execFileAsync = promisify(execFile);
 
@@ -385,9 +384,8 @@ class RuntimeSetup {
    * @returns {Promise<string | null>}
    */
   async scalaKernel({ javaHome, sparkHome, sparkVersion }) {
-    if (!hasScalaKernel(sparkVersion)) return null;
     const folder = join(this.folder, 'scala-kernels');
-    const target = join(folder, `spark-${sparkVersion}-${requirementsId('toree')}-${SCALA_KERNEL_ID}`);
+    const target = join(folder, `spark-${sparkVersion}-${scalaKernelId(sparkHome)}`);
     if (existsSync(target)) return target;
     mkdirSync(folder, { recursive: true });
     // A set-up that was killed left this. Running nodes may use the folders of earlier releases.
@@ -396,7 +394,6 @@ class RuntimeSetup {
     }
     const draft = mkdtempSync(join(folder, 'draft.'));
     try {
-      await this.unpackToree(draft);
       await this.preparing('the kernel of Scala notebooks', 'half a minute', () =>
         compileScalaKernel({ sparkHome, javaHome, folder: draft, signal: this.signal }),
       );
@@ -428,27 +425,6 @@ class RuntimeSetup {
       return target;
     } catch (error) {
       return this.without('The jar of turbo could not be fetched; clusters with turbo cannot start.', error);
-    }
-  }
-
-  /**
-   * Unpacks the jar of a source distribution. The packages that build it must not be downloaded again, which would bypass the
-   * hashes.
-   * @param {string} folder
-   */
-  async unpackToree(folder) {
-    mkdirSync(this.temporary, { recursive: true });
-    const unpacked = mkdtempSync(join(this.temporary, 'toree-'));
-    try {
-      await this.environment.install('spark-build');
-      const options = ['--target', unpacked, '--no-deps', '--no-binary', 'toree', '--no-build-isolation'];
-      await this.environment.install('toree', options);
-      const jars = join(unpacked, 'toree', 'lib');
-      const jar = readdirSync(jars).find((name) => name.endsWith('.jar'));
-      if (!jar) throw new Error('The package toree has no jar.');
-      copyFileSync(join(jars, jar), join(folder, TOREE_JAR));
-    } finally {
-      rmSync(this.temporary, { recursive: true, force: true });
     }
   }
 

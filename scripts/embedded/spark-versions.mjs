@@ -22,14 +22,6 @@ export const DEFAULT_SPARK = pinnedVersion('spark');
 export const NEWEST_SPARK = pinnedVersion('spark-4');
 
 /**
- * Returns whether notebooks in Scala run on a Spark: the interpreter of Toree is for Scala 2.12, which Spark 4 no longer has.
- * @param {string} version
- */
-export function hasScalaKernel(version) {
-  return version.startsWith('3.');
-}
-
-/**
  * Returns the variables of a worker that describe its Sparks.
  * @param {Pick<import('./runtime.mjs').Runtime, 'sparks' | 'installable' | 'sparkInstaller'>} runtime
  */

@@ -21,12 +21,12 @@ import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
 
 /**
  * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey, where most tests use the Spark that
- * TEST_SPARK names, or else that of the quickstart; `services` PostgreSQL and Redis; `ldap` the jar of the LDAP server; `kerberos`
+ * TEST_SPARK names, or else that of the quickstart; `spark-4` the same with the newest Spark 4; `services` PostgreSQL and Redis; `ldap` the jar of the LDAP server; `kerberos`
  * the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python that can build and test sdk/python;
  * `airflow` a Python with Airflow; `dagster` a Python with Dagster;
  * `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the
  * compiled programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'airflow' | 'dagster' | 'stores' | 'minio' | 'clouds' | 'build'} Need
+ * @typedef {'runtime' | 'spark-4' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'python-sdk' | 'airflow' | 'dagster' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment that lead tests to what was prepared
  *
@@ -96,6 +96,8 @@ export class TestServices {
     switch (need) {
       case 'runtime':
         return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests(process.env.TEST_SPARK)) };
+      case 'spark-4':
+        return { TEST_RUNTIME_JSON: this.#write('spark-4.json', await this.#runtimeOfTests(NEWEST_SPARK)) };
       case 'services':
         return this.#startServices();
       case 'ldap':

@@ -6,48 +6,33 @@ import java.util.UUID
 import java.util.concurrent._
 import java.util.concurrent.atomic.AtomicReference
 
-import scala.concurrent.{Await, Future, Promise}
+import scala.collection.JavaConverters._
+import scala.concurrent.{Await, Promise}
 import scala.concurrent.duration.Duration
-import scala.tools.nsc.Settings
-import scala.tools.nsc.interpreter.{IMain, JPrintWriter}
 import scala.util.{Failure, Success, Try}
 import scala.util.control.NonFatal
 
-import akka.actor.{Actor, ActorRef, ActorSystem, Props}
-import com.typesafe.config.{Config, ConfigFactory}
-import org.apache.logging.log4j.Level
-import org.apache.logging.log4j.core.config.Configurator
+import com.fasterxml.jackson.core.{JsonFactory, StreamReadConstraints}
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.MutableURLClassLoader
-import org.apache.toree.boot.layer.InterpreterManager
-import org.apache.toree.comm.{CommRegistrar, CommStorage, KernelCommManager}
-import org.apache.toree.global.{ExecuteRequestState, StreamState}
-import org.apache.toree.interpreter.{ExecuteError, ExecuteFailure, Interpreter}
-import org.apache.toree.kernel.api.Kernel
-import org.apache.toree.kernel.interpreter.scala.ScalaInterpreter
-import org.apache.toree.kernel.protocol.v5.{Header, KMBuilder, KernelMessage, SystemActorType}
-import org.apache.toree.kernel.protocol.v5.kernel.SimpleActorLoader
-import org.apache.toree.plugins.PluginManager
-import org.apache.toree.utils.{LogLike, TaskManager}
-import play.api.libs.json._
 
 /**
- * The Scala kernel of a notebook: the interpreter of Apache Toree, asked over a pipe instead of sockets, which others on
- * the machine could connect to (ADR 0034).
+ * The Scala kernel of a notebook: the interpreter of Spark's shell, asked over a pipe instead of sockets, which others on the machine
+ * could connect to (ADR 0034).
  *
- * Arguments: the jar of Toree, the file of requests and the file of what the kernel says. Both hold records: the length,
- * four bytes, and a JSON object, `{"op": "message", "message": …}` or `{"op": "interrupt"}` in, `{"op": "ready"}` or
- * `{"op": "message", "message": …}` out. The kernel ends with the file of requests.
+ * Arguments: the file of requests and the file of what the kernel says. Both hold records: the length, four bytes, and a JSON object,
+ * `{"op": "message", "message": …}` or `{"op": "interrupt"}` in, `{"op": "ready"}` or `{"op": "message", "message": …}` out. The kernel
+ * ends with the file of requests.
  */
 object ScalaKernel extends Logging {
   def main(args: Array[String]): Unit = {
+    // Before cells have System.err: the log stays where it is.
     initializeLogIfNecessary(isInterpreter = true, silent = true)
-    // Of each thing that they bind, the interpreters warn.
-    Seq("node", "org.apache.toree").foreach(Configurator.setLevel(_, Level.ERROR))
-    val Array(toree, requests, said) = args
-    // Among the jars of the run, so that cells see these, and not among those that Spark sends to executors.
-    Thread.currentThread.getContextClassLoader.asInstanceOf[MutableURLClassLoader].addURL(new File(toree).toURI.toURL)
+    val Array(requests, said) = args
+    CellOutput.take()
     KernelProcess.run(new DataInputStream(new BufferedInputStream(new FileInputStream(requests))), new FileOutputStream(said))
   }
 }
@@ -78,95 +63,39 @@ object NotebookSession {
   }
 }
 
-/**
- * Executes one cell at a time in a thread that can be ended, whatever it does.
- * @param loader by which the classes of cells are found
- */
-class CellThreads(loader: () => ClassLoader) extends TaskManager {
-  private val Patience = 2000L
-  private val running = new AtomicReference[(Thread, Promise[_])]()
+/** `kernel` in cells. */
+object NotebookKernel {
+  object display {
+    def html(text: String): Unit = content("text/html", text)
 
-  override def start(): Unit = ()
+    def javascript(text: String): Unit = content("application/javascript", text)
 
-  override def stop(): Unit = ()
+    def content(mimeType: String, text: String): Unit = KernelProcess.display(mimeType, text)
+  }
+}
 
-  override def add[T](task: => T): Future[T] = {
-    val promise = Promise[T]()
-    val thread = new Thread(() => promise.tryComplete(Try(task).recoverWith(asEnd[T])), "cell")
-    thread.setContextClassLoader(loader())
-    thread.setDaemon(true)
-    running.set((thread, promise))
-    thread.start()
-    promise.future
+/** What cells print, whichever of their threads does. It goes to the cell that is executed, or was the last one. */
+object CellOutput {
+  @volatile var streams: Seq[CellStream] = Nil
+  val out: PrintStream = to(0)
+  val err: PrintStream = to(1)
+
+  /** Takes the output of Java, too. What is printed before the first cell is dropped. */
+  def take(): Unit = {
+    System.setOut(out)
+    System.setErr(err)
   }
 
-  /** Ends the cell: by an interrupt, which most waits heed, or else as Java can still end a thread that does not. */
-  @annotation.nowarn("cat=deprecation")
-  def end(): Unit = Option(running.get).filter(_._1.isAlive).foreach { case (thread, promise) =>
-    thread.interrupt()
-    thread.join(Patience)
-    if (thread.isAlive) {
-      Try(thread.stop())
-      thread.join(Patience)
+  def flush(): Unit = streams.foreach(_.flush())
+
+  private def to(index: Int): PrintStream = {
+    val stream = new OutputStream {
+      override def write(byte: Int): Unit = streams.lift(index).foreach(_.write(byte))
+      override def write(given: Array[Byte], offset: Int, length: Int): Unit =
+        streams.lift(index).foreach(_.write(given, offset, length))
     }
-    promise.tryFailure(ended(new InterruptedException()))
+    new PrintStream(stream, false, UTF_8.name)
   }
-
-  private def asEnd[T]: PartialFunction[Throwable, Try[T]] = { case error => Failure(ended(error)) }
-
-  /** What the interpreter takes for a cell that was aborted. */
-  private def ended(error: Throwable) = new ExecutionException(error)
-}
-
-/** The interpreter with `spark` and `sc` at hand, and with what the shell of Spark imports. */
-class NotebookInterpreter(config: Config) extends ScalaInterpreter(config) {
-  private var compiler: IMain = _
-  private lazy val cells = new CellThreads(() => compiler.classLoader)
-
-  override protected def newTaskManager(): TaskManager = cells
-
-  override protected def newIMain(settings: Settings, out: JPrintWriter): IMain = {
-    compiler = super.newIMain(settings, out)
-    compiler
-  }
-
-  // To forget the exception is a definition, too, which the next cell would show as its own.
-  override protected def interpretConstructExecuteError(output: String): ExecuteError =
-    try super.interpretConstructExecuteError(output)
-    finally lastResultOut.reset()
-
-  override def interrupt(): Interpreter = {
-    // First: a cell that waits for a job ends with it.
-    Try(NotebookSession.cancelJobs())
-    cells.end()
-    this
-  }
-
-  // A definition is shown as such, and not also as the result.
-  override def prepareResult(
-      output: String, showType: Boolean, noTruncate: Boolean, showOutput: Boolean,
-  ): (Option[Any], Option[String], Option[String]) = {
-    val (result, definitions, text) = super.prepareResult(output, showType, noTruncate, showOutput)
-    val isDefined = NotebookInterpreter.Named.findAllMatchIn(output).map(_.group(1)).toSeq.lastOption.exists(!_.matches("res\\d+"))
-    (result.filterNot(_ => isDefined), definitions, text)
-  }
-
-  // A lazy value, unlike a function, can be imported from.
-  override def bindSparkSession(): Unit =
-    quietly(s"@transient lazy val spark: ${classOf[SparkSession].getName} = node.NotebookSession.await()")
-
-  override def bindSparkContext(): Unit =
-    quietly("@transient lazy val sc: org.apache.spark.SparkContext = spark.sparkContext")
-
-  override def defineImplicits(): Unit =
-    quietly("import spark.implicits._\nimport spark.sql\nimport org.apache.spark.sql.functions._")
-
-  private def quietly(code: String): Unit = doQuietly(interpret(code))
-}
-
-object NotebookInterpreter {
-  /** The name at the begin of a line by which the interpreter tells a value. */
-  private val Named = """(?m)^(\w+): .+ =""".r
 }
 
 /** What cells print, sent as text that ends with a character; more than the bridge passes on is dropped. */
@@ -230,66 +159,62 @@ object CellStream {
   }
 }
 
-/** Takes what Toree itself says, such as what cells display. */
-class Relay(say: KernelMessage => Unit) extends Actor {
-  override def receive: Receive = {
-    case message: KernelMessage => say(message)
-    case passed: Promise[Unit @unchecked] => passed.success(())
+/** JSON objects as Jackson, which Spark has in all versions, reads and writes them. */
+object Json {
+  private val Longest = 64 * 1024 * 1024
+  private val factory =
+    new JsonFactory().setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(Longest).build())
+  private val mapper = new ObjectMapper(factory)
+
+  def parse(bytes: Array[Byte]): JsonNode = mapper.readTree(bytes)
+
+  def bytes(value: Any): Array[Byte] = mapper.writeValueAsBytes(node(value))
+
+  def obj(fields: (String, Any)*): ObjectNode = {
+    val made = mapper.createObjectNode()
+    for ((name, value) <- fields) made.set[JsonNode](name, node(value))
+    made
+  }
+
+  private def node(value: Any): JsonNode = value match {
+    case ready: JsonNode => ready
+    // Half of a surrogate pair is no text that JSON can hold.
+    case text: String => mapper.getNodeFactory.textNode(text.replaceAll("\\p{Cs}", "\uFFFD"))
+    case number: Int => mapper.getNodeFactory.numberNode(number)
+    case fact: Boolean => mapper.getNodeFactory.booleanNode(fact)
+    case list: Seq[_] => mapper.createArrayNode().addAll(list.map(node).asJava)
   }
 }
 
 /** The side of the kernel that the bridge talks to; requests are answered one after the other. */
-object KernelProcess extends LogLike {
+object KernelProcess extends Logging {
   /** The longest message; more would be left out by the bridge anyway. */
   private val LongestMessage = 15 * 1024 * 1024
   private val LongestRequest = 64 * 1024 * 1024
   private val LongestError = 10000
   private val MostLines = 200
-  private val SettingsOfToree = ConfigFactory.parseString(
-    """default_interpreter_plugin = ["Scala:node.NotebookInterpreter"]
-      |interpreter_plugins = []
-      |# The session is not Toree's to begin.
-      |spark_context_initialization_mode = none
-      |akka.log-dead-letters = off
-      |akka.daemonic = on
-      |""".stripMargin,
-  )
-  /** What the interpreter calls errors without an exception. */
-  private val OfCompiler = Set("Compile Error", "Unknown Error")
-  private val nothing = Json.obj()
-  private val requests = new LinkedBlockingQueue[JsObject]()
+  private val requests = new LinkedBlockingQueue[JsonNode]()
   private var out: OutputStream = _
   private var count = 0
-  /** Id of the request whose code is executed. */
-  private val executing = new AtomicReference[Option[String]](None)
+  /** Header of the request whose code is executed. */
+  private val executing = new AtomicReference[Option[JsonNode]](None)
+  /** Header of the last request with code. */
+  @volatile private var lastCell: JsonNode = Json.obj()
   @volatile private var isInterrupted = false
-  /** What the cell that is executed, or was the last one, prints to. */
-  @volatile private var streams: Seq[CellStream] = Nil
-
-  private var interpreter: Interpreter = _
-  private var relay: ActorRef = _
+  private var interpreter: CellInterpreter = _
 
   def run(in: DataInputStream, said: OutputStream): Unit = {
     out = said
+    val classes = org.apache.spark.repl.Main.outputDir.getAbsolutePath
     // Where the executors find the classes of cells; known before the session begins.
-    System.setProperty("spark.repl.class.outputDir", org.apache.spark.repl.Main.outputDir.getAbsolutePath)
+    System.setProperty("spark.repl.class.outputDir", classes)
     NotebookSession.begin()
     NotebookSession.inThread("requests")(read(in))
-    begin()
-    record(Json.toBytes(Json.obj("op" -> "ready")))
+    val loader = Thread.currentThread.getContextClassLoader.asInstanceOf[MutableURLClassLoader]
+    val jars = loader.getURLs.toSeq.filter(_.getProtocol == "file").map(url => new File(url.toURI).getPath)
+    interpreter = new CellInterpreter(jars, loader, classes)
+    record(Json.bytes(Json.obj("op" -> "ready")))
     while (true) answer(requests.take())
-  }
-
-  private def begin(): Unit = {
-    val config = SettingsOfToree.withFallback(ConfigFactory.load())
-    val actors = ActorSystem("kernel", config)
-    relay = actors.actorOf(Props(classOf[Relay], relayed _), SystemActorType.KernelMessageRelay.toString)
-    val loader = SimpleActorLoader(actors)
-    val interpreters = InterpreterManager(config)
-    interpreter = interpreters.defaultInterpreter.get
-    val comms = new KernelCommManager(loader, KMBuilder(), new CommRegistrar(new CommStorage()))
-    // Without plugins there are no magics: Java has two methods for each, and Toree executes both.
-    interpreters.initializeInterpreters(new Kernel(config, loader, interpreters, comms, new PluginManager()))
   }
 
   private def read(in: DataInputStream): Unit = {
@@ -299,15 +224,15 @@ object KernelProcess extends LogLike {
         if (length < 0 || length > LongestRequest) throw new IOException(s"A request has $length bytes.")
         val bytes = new Array[Byte](length)
         in.readFully(bytes)
-        val request = Json.parse(bytes).as[JsObject]
-        (request \ "op").as[String] match {
+        val request = Json.parse(bytes)
+        request.path("op").asText match {
           case "interrupt" => NotebookSession.inThread("interrupt")(interrupt())
-          case _ => requests.put((request \ "message").as[JsObject])
+          case _ => requests.put(request.path("message"))
         }
       }
     catch {
       case _: EOFException => ()
-      case error: Throwable => logger.error("The bridge of the notebook cannot be understood", error)
+      case error: Throwable => logError("The bridge of the notebook cannot be understood", error)
     }
     // Without a bridge nobody is served.
     System.exit(0)
@@ -316,14 +241,14 @@ object KernelProcess extends LogLike {
   private def interrupt(): Unit = synchronized {
     if (executing.get.isDefined) {
       isInterrupted = true
-      interpreter.interrupt()
+      interpreter.interrupt(() => NotebookSession.cancelJobs())
     }
   }
 
-  private def answer(request: JsObject): Unit = {
-    val header = (request \ "header").as[JsObject]
-    val content = (request \ "content").asOpt[JsObject].getOrElse(nothing)
-    val kind = (header \ "msg_type").as[String]
+  private def answer(request: JsonNode): Unit = {
+    val header = request.path("header")
+    val content = request.path("content")
+    val kind = header.path("msg_type").asText
     say("status", header, Json.obj("execution_state" -> "busy"))
     try
       if (kind == "execute_request") execute(header, content)
@@ -331,116 +256,93 @@ object KernelProcess extends LogLike {
         say(kind.replace("_request", "_reply"), header, replyTo(kind, content))
     catch {
       case error: Throwable =>
-        logger.error(s"A $kind failed", error)
-        say(kind.replace("_request", "_reply"), header, failed(error.getClass.getName, error.getMessage, Nil))
+        logError(s"A $kind failed", error)
+        say(kind.replace("_request", "_reply"), header, failed(Failed(error.getClass.getName, error.getMessage, Nil)))
     } finally say("status", header, Json.obj("execution_state" -> "idle"))
   }
 
-  private def replyTo(kind: String, content: JsObject): JsObject = {
-    val code = (content \ "code").asOpt[String].getOrElse("")
-    val ok = Json.obj("status" -> "ok")
+  private def replyTo(kind: String, content: JsonNode): ObjectNode = {
+    val code = content.path("code").asText
+    val nothing = Json.obj()
     kind match {
       case "complete_request" =>
-        val cursor = (content \ "cursor_pos").asOpt[Int].getOrElse(code.length).max(0).min(code.length)
-        val (start, matches) = interpreter.completion(code, cursor)
-        ok ++ Json.obj("matches" -> matches, "cursor_start" -> start, "cursor_end" -> cursor, "metadata" -> nothing)
-      case "is_complete_request" =>
-        val (status, indent) = interpreter.isComplete(code)
-        Json.obj("status" -> status, "indent" -> indent)
+        val cursor = content.path("cursor_pos").asInt(code.length).max(0).min(code.length)
+        val (start, matches) = interpreter.complete(code, cursor)
+        Json.obj("status" -> "ok", "matches" -> matches, "cursor_start" -> start, "cursor_end" -> cursor, "metadata" -> nothing)
+      case "is_complete_request" => Json.obj("status" -> interpreter.completeness(code), "indent" -> "")
       case "kernel_info_request" =>
-        val language = interpreter.languageInfo
-        val info = Json.obj("name" -> language.name, "version" -> language.version, "file_extension" -> ".scala",
+        val info = Json.obj("name" -> "scala", "version" -> scala.util.Properties.versionNumberString, "file_extension" -> ".scala",
           "mimetype" -> "text/x-scala", "pygments_lexer" -> "scala", "codemirror_mode" -> "text/x-scala")
-        ok ++ Json.obj("protocol_version" -> "5.3", "implementation" -> "scala", "implementation_version" -> "1.0",
-          "language_info" -> info, "banner" -> "Spark with Scala", "help_links" -> Json.arr())
-      case "inspect_request" => ok ++ Json.obj("found" -> false, "data" -> nothing, "metadata" -> nothing)
-      case "history_request" => ok ++ Json.obj("history" -> Json.arr())
-      case "comm_info_request" => ok ++ Json.obj("comms" -> nothing)
-      case _ => failed("UnknownRequest", s"The kernel does not know $kind.", Nil)
+        Json.obj("status" -> "ok", "protocol_version" -> "5.3", "implementation" -> "scala", "implementation_version" -> "1.0",
+          "language_info" -> info, "banner" -> "Spark with Scala", "help_links" -> Nil)
+      case "inspect_request" => Json.obj("status" -> "ok", "found" -> false, "data" -> nothing, "metadata" -> nothing)
+      case "history_request" => Json.obj("status" -> "ok", "history" -> Nil)
+      case "comm_info_request" => Json.obj("status" -> "ok", "comms" -> nothing)
+      case _ => failed(Failed("UnknownRequest", s"The kernel does not know $kind.", Nil))
     }
   }
 
-  private def execute(header: JsObject, content: JsObject): Unit = {
-    val code = (content \ "code").as[String]
-    val isSilent = (content \ "silent").asOpt[Boolean].getOrElse(false)
+  private def execute(header: JsonNode, content: JsonNode): Unit = {
+    val code = content.path("code").asText
+    val isSilent = content.path("silent").asBoolean(false)
     if (!isSilent) {
       count += 1
       say("execute_input", header, Json.obj("code" -> code, "execution_count" -> count))
     }
     val bound = new CellStream.Bound()
-    streams = Seq("stdout", "stderr").map { name =>
+    CellOutput.streams = Seq("stdout", "stderr").map { name =>
       new CellStream(text => say("stream", header, Json.obj("name" -> name, "text" -> text)), bound)
     }
     isInterrupted = false
-    executing.set(Some((header \ "msg_id").as[String]))
-    val outcome =
-      try interpret(header, content, code, isSilent)
-      catch { case NonFatal(error) => Right(ExecuteError(error.getClass.getName, error.getMessage, Nil)) }
+    lastCell = header
+    executing.set(Some(header))
+    val result =
+      try interpreter.run(code)
+      catch { case NonFatal(error) => Failed(error.getClass.getName, error.getMessage, Nil) }
       finally synchronized(executing.set(None))
-    streams.foreach(_.flush())
-    relayAll()
-    val numbered = Json.obj("execution_count" -> count)
-    val reply = outcome match {
-      case Left(data) =>
-        if (data.values.exists(_.nonEmpty) && !isSilent)
-          say("execute_result", header, numbered ++ Json.obj("data" -> data, "metadata" -> nothing))
-        Json.obj("status" -> "ok", "payload" -> Json.arr(), "user_expressions" -> nothing)
-      case Right(failure) =>
-        val error = failure match {
-          case _ if isInterrupted => failed("Interrupted", "The cell was interrupted.", Nil)
-          case ExecuteError(name, value, _) if OfCompiler(name) => failed("CompileError", value, Seq(value))
-          case ExecuteError(name, value, trace) => failed(name, value, trace)
-          case _ => failed("Aborted", "The cell was aborted.", Nil)
+    val reply = result match {
+      case Done(definitions, value) =>
+        if (!isSilent) {
+          CellOutput.out.print(definitions)
+          CellOutput.flush()
+          for (text <- value)
+            say("execute_result", header, Json.obj("execution_count" -> count, "data" -> Json.obj("text/plain" -> text), "metadata" -> Json.obj()))
         }
-        say("error", header, error - "status")
+        Json.obj("status" -> "ok", "payload" -> Nil, "user_expressions" -> Json.obj())
+      case failure: Failed =>
+        CellOutput.flush()
+        val error = failed(if (isInterrupted) Failed("Interrupted", "The cell was interrupted.", Nil) else failure)
+        say("error", header, error.deepCopy().without("status"))
         error
     }
-    say("execute_reply", header, numbered ++ reply)
+    CellOutput.flush()
+    say("execute_reply", header, reply.put("execution_count", count))
   }
 
-  private def interpret(
-      header: JsObject, content: JsObject, code: String, isSilent: Boolean,
-  ): Either[Map[String, String], ExecuteFailure] = {
-    val Seq(stdout, stderr) = streams
-    // What Toree displays for a cell has this as its parent.
-    ExecuteRequestState.processIncomingKernelMessage(
-      KernelMessage(Nil, "", header.as[Header], Header("", "", "", "", ""), Map.empty, Json.stringify(content)),
-    )
-    StreamState.setStreams(new ByteArrayInputStream(Array.emptyByteArray), stdout, stderr)
-    if (code.trim.isEmpty) Left(Map.empty) else interpreter.interpret(code, isSilent, Some(stdout))._2
+  private def failed(failure: Failed): ObjectNode = {
+    val told = Option(failure.message).getOrElse("").take(LongestError)
+    val lines =
+      if (failure.trace.isEmpty) Seq(s"${failure.name}: $told") else failure.trace.take(MostLines).map(_.take(LongestError))
+    Json.obj("status" -> "error", "ename" -> failure.name, "evalue" -> told, "traceback" -> lines)
   }
 
-  private def failed(name: String, value: String, trace: Seq[String]): JsObject = {
-    val told = Option(value).getOrElse("").take(LongestError)
-    val lines = if (trace.isEmpty) Seq(s"$name: $told") else trace.take(MostLines).map(_.take(LongestError))
-    Json.obj("status" -> "error", "ename" -> name, "evalue" -> told, "traceback" -> lines)
+  /** Shows data beside what the cell has printed until now. */
+  def display(mimeType: String, text: String): Unit = {
+    CellOutput.flush()
+    say("display_data", lastCell, Json.obj("data" -> Json.obj(mimeType -> text), "metadata" -> Json.obj(), "transient" -> Json.obj()))
   }
 
-  /** Waits until all is sent that Toree has said until now. */
-  private def relayAll(): Unit = {
-    val passed = Promise[Unit]()
-    relay ! passed
-    Await.result(passed.future, Duration.Inf)
-  }
-
-  private def relayed(message: KernelMessage): Unit = {
-    // Printed before.
-    streams.foreach(_.flush())
-    val content = Json.parse(message.contentString).as[JsObject]
-    say(message.header.msg_type, Json.toJson(message.parentHeader).as[JsObject], content)
-  }
-
-  private def say(kind: String, parent: JsObject, content: JsObject): Unit = {
+  private def say(kind: String, parent: JsonNode, content: ObjectNode): Unit = {
     val header = Json.obj("msg_id" -> UUID.randomUUID.toString, "msg_type" -> kind, "username" -> "kernel",
       "session" -> "kernel", "date" -> java.time.Instant.now.toString, "version" -> "5.3")
-    val message = Json.obj("header" -> header, "parent_header" -> parent, "metadata" -> nothing)
-    def framed(content: JsObject) =
-      Json.toBytes(Json.obj("op" -> "message", "message" -> (message ++ Json.obj("content" -> content))))
+    def framed(content: ObjectNode) = Json.bytes(Json.obj("op" -> "message", "message" -> Json.obj(
+      "header" -> header, "parent_header" -> parent, "metadata" -> Json.obj(), "content" -> content)))
     val frame = framed(content)
     if (frame.length <= LongestMessage) record(frame)
     else {
       val note = s"[A $kind of ${frame.length} bytes is left out.]"
-      record(framed(content - "data" ++ Json.obj("data" -> Json.obj("text/plain" -> note), "metadata" -> nothing)))
+      record(framed(content.put("metadata", "").setAll[ObjectNode](
+        Json.obj("data" -> Json.obj("text/plain" -> note), "metadata" -> Json.obj()))))
     }
   }
 

@@ -1,24 +1,32 @@
 #!/usr/bin/env node
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withDeadline } from '../embedded/deadline.mjs';
 import { compileScala } from '../embedded/scala-compiler.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
-const SOURCE = fileURLToPath(new URL('ScalaKernel.scala', import.meta.url));
+const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
-/** The interpreter of Apache Toree, in the folder of the kernel. */
-export const TOREE_JAR = 'toree.jar';
-
-/** Identifies the source that is compiled here. */
-export const SCALA_KERNEL_ID = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 16);
+/** The sources for one version of Scala; what the versions have in different forms is in a folder for each. */
+const sourcesFor = (/** @type {string} */ scalaVersion) =>
+  ['ScalaKernel.scala', 'CellInterpreter.scala', `scala-${scalaVersion}/Repl.scala`].map((name) => join(FOLDER, name));
 
 /**
- * Compiles the kernel of Scala notebooks (ADR 0034) into the folder that has the interpreter.
+ * Identifies the sources that are compiled for a Spark.
+ * @param {string} sparkHome
+ */
+export function scalaKernelId(sparkHome) {
+  const hash = createHash('sha256');
+  for (const source of sourcesFor(scalaVersionOf(sparkHome))) hash.update(readFileSync(source));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * Compiles the kernel of Scala notebooks (ADR 0081).
  * @param {object} options
- * @param {string} options.sparkHome a Spark on Scala 2.12
+ * @param {string} options.sparkHome
  * @param {string} options.javaHome
  * @param {string} options.folder
  * @param {AbortSignal} [options.signal]
@@ -28,11 +36,21 @@ export async function compileScalaKernel({ sparkHome, javaHome, folder, signal }
   await compileScala({
     sparkHome,
     javaHome,
-    sources: [SOURCE],
+    sources: sourcesFor(scalaVersionOf(sparkHome)),
     target: join(folder, 'scala-kernel.jar'),
-    classPath: [join(folder, TOREE_JAR)],
     signal: withDeadline(DEADLINE_MS, signal),
   });
+}
+
+/**
+ * @param {string} sparkHome
+ * @returns {string} such as `2.13`
+ */
+function scalaVersionOf(sparkHome) {
+  const library = readdirSync(join(sparkHome, 'jars')).map((name) => /^scala-library-(\d+\.\d+)\./.exec(name)?.[1]);
+  const version = library.find((found) => found !== undefined);
+  if (version === undefined) throw new Error(`${sparkHome} has no library of Scala.`);
+  return version;
 }
 
 // For images: scala-kernel.mjs SPARK_HOME JAVA_HOME FOLDER

@@ -153,7 +153,7 @@ describe('a kernel behind a pipe', () => {
   it('starts the kernel with the options of the run, and delays a reply until all output has arrived', async () => {
     await state('idle');
     // The log uses another pipe than the frames.
-    const begun = "['--name', 'a b', '--class', 'node.ScalaKernel', '/jars/scala-kernel.jar', '/jars/toree.jar']";
+    const begun = "['--name', 'a b', '--class', 'node.ScalaKernel', '/jars/scala-kernel.jar']";
     await until(() => log.includes(`begun with ${begun}`));
     execute('a', 'late output');
     expect(await replyTo('a')).toMatchObject({ status: 'ok' });

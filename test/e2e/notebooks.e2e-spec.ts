@@ -43,6 +43,13 @@ const kernelProcesses = async () =>
 const noKernels = async () => (await kernelProcesses()).length === 0;
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
+/** Returns the data that a request showed, by media type. */
+const resultsOf = ({ messages }: KernelTestClient, id: string) =>
+  messages
+    .filter(({ msg_type: type }) => type === 'execute_result' || type === 'display_data')
+    .filter(({ parent_header: parent }) => parent.msg_id === id)
+    .map(({ content }) => content.data);
+
 describe('a Python notebook', () => {
   it('executes its cells with Spark and keeps their output, with and without clients', async () => {
     const conf = await desk.describe('counts', 'python3', [
@@ -61,9 +68,9 @@ describe('a Python notebook', () => {
     expect((await client.replied('one')).content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(client.texts('one').join('')).toBe('hello\n');
     client.execute('two', '# Text');
-    expect((await client.replied('two')).content.status).toBe('ok');
+    expect((await client.replied('two')).content).toMatchObject({ status: 'ok' });
     client.execute('three', 'spark.range(1000).selectExpr("sum(id)").first()[0]');
-    expect((await client.replied('three')).content.status).toBe('ok');
+    expect((await client.replied('three')).content).toMatchObject({ status: 'ok' });
     expect(
       client.messages.find((one) => one.msg_type === 'execute_result' && one.parent_header.msg_id === 'three'),
     ).toMatchObject({
@@ -126,7 +133,7 @@ describe('a Python notebook', () => {
     expect((await client.replied('a')).content).toMatchObject({ status: 'error', ename: 'KeyboardInterrupt' });
     expect((await client.replied('b')).content.status).toBe('aborted');
     client.execute('c', 'spark.range(5).count()');
-    expect((await client.replied('c')).content.status).toBe('ok');
+    expect((await client.replied('c')).content).toMatchObject({ status: 'ok' });
 
     client.execute('d', 'x = 1\nimport time; time.sleep(600)');
     client.execute('e', '1');
@@ -150,7 +157,7 @@ describe('a Python notebook', () => {
     await admin.post(`${base}/notebook/${id}/kernel/startOrGetStatus`, {});
     await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 180_000 });
     client.execute('h', '1 + 1');
-    expect((await client.replied('h')).content.status).toBe('ok');
+    expect((await client.replied('h')).content).toMatchObject({ status: 'ok' });
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
     await desk.ended(id);
   });
@@ -180,7 +187,7 @@ describe('an SQL notebook', () => {
     const id = await desk.start(conf);
     const client = await desk.connect(id);
     client.execute('one', text);
-    expect((await client.replied('one')).content.status).toBe('ok');
+    expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
     const [table] = await desk.outputsOf(conf, 'one');
     expect(table).toMatchObject({ type: 'html' });
     expect(table?.Celloutput).toContain('<td>2</td><td>4</td>');
@@ -193,7 +200,7 @@ describe('an SQL notebook', () => {
       String.raw`${'\uFEFF'}SET spark.sql.session.timeZone=Asia/Tokyo; SELECT r'C:\' AS ${'`a;b`'}, timestamp'2024-01-01 00:00:00' AS t,
         true AS b, array(1, null) AS l, map('k', 1) AS m, X'00FF' AS x, interval '1' day AS i;`,
     );
-    expect((await client.replied('two:shown')).content.status).toBe('ok');
+    expect((await client.replied('two:shown')).content).toMatchObject({ status: 'ok' });
     const shown = (await desk.outputsOf(conf, 'two')).at(-1)?.Celloutput;
     expect(shown).toContain('<th>a;b</th>');
     const values = [
@@ -228,11 +235,10 @@ describe('a Scala notebook', () => {
     // This request is sent before the kernel and its session have started.
     client.execute('one', sum);
     expect((await client.replied('one')).content).toMatchObject({ status: 'ok', execution_count: 1 });
-    expect(client.texts('one').join('')).toBe('sum 499500\n');
-    expect(await desk.outputsOf(conf, 'one')).toEqual([
-      { type: 'text', Celloutput: 'sum 499500\n' },
-      { type: 'text', Celloutput: 'xs = 499500\n' },
-    ]);
+    // Scala 2.13 shows a definition as it is written.
+    expect(client.texts('one').join('')).toMatch(/^sum 499500\n(val )?xs: Long = 499500\n$/);
+    const kept = await desk.outputsOf(conf, 'one');
+    expect(kept.map(({ Celloutput }) => Celloutput).join('')).toBe(client.texts('one').join(''));
     client.execute('two', '1 / (xs - xs)');
     const failure = { status: 'error', ename: 'java.lang.ArithmeticException', evalue: '/ by zero' };
     expect((await client.replied('two')).content).toMatchObject(failure);
@@ -240,11 +246,21 @@ describe('a Scala notebook', () => {
     // The executors of the cluster run a function of the notebook.
     client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
     await client.replied('three');
-    expect(client.messages.filter(({ msg_type: type }) => type === 'execute_result').at(-1)?.content.data).toEqual({
-      'text/plain': String(499_500 * 6),
-    });
+    expect(resultsOf(client, 'three')).toEqual([{ 'text/plain': String(499_500 * 6) }]);
     client.execute('four', 'val text: String = 5');
-    expect((await client.replied('four')).content).toMatchObject({ status: 'error', ename: 'CompileError' });
+    expect((await client.replied('four')).content).toMatchObject({
+      status: 'error',
+      ename: 'CompileError',
+      evalue: expect.stringMatching(/^<console>:\d+: error: type mismatch;\n[^]*\n *val text: String = 5\n +\^$/),
+    });
+    // Spark can only encode a class that was defined before the statement that uses it.
+    client.execute('five', 'case class Item(price: Int)\nSeq(Item(1), Item(41)).toDS.map(_.price).reduce(_ + _)');
+    expect((await client.replied('five')).content).toMatchObject({ status: 'ok' });
+    expect(resultsOf(client, 'five')).toEqual([{ 'text/plain': '42' }]);
+    client.execute('six', 'kernel.display.html("<b>bold</b>")\nSystem.out.println("from Java")\n"text\\n"');
+    expect((await client.replied('six')).content).toMatchObject({ status: 'ok' });
+    expect(resultsOf(client, 'six')).toEqual([{ 'text/html': '<b>bold</b>' }, { 'text/plain': 'text\n' }]);
+    expect(client.texts('six').join('')).toBe('from Java\n');
 
     client.execute('a', ENDLESS_SCALA);
     client.execute('b', '1');
@@ -253,7 +269,7 @@ describe('a Scala notebook', () => {
     expect((await client.replied('a')).content).toMatchObject({ status: 'error', ename: 'Interrupted' });
     expect((await client.replied('b')).content.status).toBe('aborted');
     client.execute('c', 'println(sc.statusTracker.getActiveJobIds.length + spark.range(5).count() + xs)');
-    expect((await client.replied('c')).content.status).toBe('ok');
+    expect((await client.replied('c')).content).toMatchObject({ status: 'ok' });
     expect(client.texts('c').join('')).toBe('499505\n');
 
     await admin.post(`${base}/notebook/${id}/kernel/restart`, {}, 201);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { classArchiveOptions } from '../../libs/spark/class-archive';
+import type { KernelTestClient } from '../harness/kernel-client';
 import type { ApiClient, Json } from './harness/api-client';
 import { beeline } from './harness/beeline';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
@@ -68,6 +69,9 @@ afterAll(async () => {
   await platform?.close();
 });
 
+const shownBy = ({ messages }: KernelTestClient) =>
+  messages.filter(({ msg_type: type }) => type === 'execute_result').map(({ content }) => content.data);
+
 async function printed(job: Json): Promise<string> {
   expect({ status: job.job_status, reason: job.reason }).toMatchObject({ status: 'DONE' });
   return (await desk.log(job.job_id)).trim().split('\n').at(-1) ?? '';
@@ -107,16 +111,45 @@ describe('a cluster with the newest Spark', () => {
     expect(await printed(job)).toMatch(new RegExp(`^${spark.sparkVersion}.*\t90$`));
   });
 
-  it('executes the cells of a notebook', async () => {
-    const notebooks = await NotebookDesk.open(admin, clusterId, 'four');
-    const cells = [code('one', 'spark.version'), code('two', 'spark.range(1000).selectExpr("sum(id)").first()[0]')];
-    const id = await notebooks.start(await notebooks.describe('four', 'python3', cells));
-    const client = await notebooks.connect(id);
-    client.execute('one', 'spark.version');
-    client.execute('two', 'spark.range(1000).selectExpr("sum(id)").first()[0]');
-    expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
-    expect((await client.replied('two')).content).toMatchObject({ status: 'ok' });
+  /** Opens a notebook of one cell, and ends it after `use`. */
+  async function inNotebook(
+    language: string,
+    text: string,
+    use: (client: KernelTestClient) => Promise<void>,
+  ): Promise<void> {
+    const notebooks = await NotebookDesk.open(admin, clusterId, `four-${language}`);
+    const id = await notebooks.start(await notebooks.describe('four', language, [code('one', text)]));
+    await use(await notebooks.connect(id));
     notebooks.disconnect();
+    await admin.post(`${notebooks.path}/notebook/kill/${id}`, {}, 201);
+    await notebooks.ended(id);
+  }
+
+  it('executes the cells of a notebook', () => {
+    const sum = 'spark.range(1000).selectExpr("sum(id)").first()[0]';
+    return inNotebook('python3', sum, async (client) => {
+      client.execute('one', sum);
+      expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
+      expect(shownBy(client)).toEqual([{ 'text/plain': '499500' }]);
+    });
+  });
+
+  it('executes the cells of a notebook in Scala 2.13', () => {
+    const sum =
+      'case class Item(price: Int)\nval items = Seq(Item(1), Item(41)).toDS\nitems.map(_.price).reduce(_ + _)';
+    return inNotebook('scala', sum, async (client) => {
+      client.execute('one', sum);
+      expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
+      expect(shownBy(client)).toEqual([{ 'text/plain': '42' }]);
+      expect(client.texts('one').join('')).toContain('val items: org.apache.spark.sql.Dataset[Item] = [price: int]\n');
+      client.execute('two', 'val text: String = 5');
+      expect((await client.replied('two')).content).toMatchObject({
+        ename: 'CompileError',
+        evalue: expect.stringContaining('\nval text: String = 5\n                   ^'),
+      });
+      client.ask('three', 'complete_request', { code: 'spark.ran', cursor_pos: 9 });
+      expect((await client.answered('three')).content).toMatchObject({ matches: ['range'], cursor_start: 6 });
+    });
   });
 
   it('answers the calls of a function', async () => {

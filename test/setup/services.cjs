@@ -8,6 +8,7 @@ const { join } = require('node:path');
 /** The variables that lead tests to what they need. If they are set, nothing is prepared. @type {Record<Need, string[]>} */
 const VARIABLES = {
   runtime: ['TEST_RUNTIME_JSON'],
+  'spark-4': ['TEST_RUNTIME_JSON'],
   services: ['TEST_DATABASE_ADMIN_URL', 'TEST_REDIS_URL'],
   ldap: ['TEST_LDAP_SERVER_JAR'],
   kerberos: ['TEST_KERBEROS_SERVER'],
