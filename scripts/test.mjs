@@ -54,7 +54,7 @@ const JEST_FLAGS = ['--single-threaded', '--initial-old-space-size=600'];
 
 /** Files of e2e whose nodes run Spark. Features that Spark 4 lacks, such as turbo, have files of their own. */
 const SPARK_FILES =
-  'e2e/(cluster-sizes|console-sql|daemons|functions|job-.*|jobs|kernel-bridge|node-load|notebooks|table-ddl|thrift-sql|warm-drivers)[.]';
+  'e2e/(cluster-sizes|console-sql|daemons|functions|job-.*|jobs|kernel-bridge|node-load|notebooks|thrift-sql|warm-drivers)[.]';
 
 /** Phases in the order in which they begin, as far as there is room; the longest come first. @type {Phase[]} */
 const PHASES = [

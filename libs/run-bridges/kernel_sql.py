@@ -4,6 +4,7 @@ import html
 import os
 import sys
 import traceback
+from contextlib import nullcontext
 
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
@@ -45,9 +46,11 @@ def shown_rows(frame):
     from pyspark.serializers import BatchedSerializer, CPickleSerializer
 
     served = frame._jdf.getRowsToPython(MAX_ROWS, MAX_CELL_LENGTH)
-    # From Spark 4 on it is in another module.
+    # From Spark 4 on it is in another module, and in Spark 4.3 a context manager.
     load = getattr(util, "_load_from_socket", None) or rdd._load_from_socket
-    return list(load(served, BatchedSerializer(CPickleSerializer())))
+    loaded = load(served, BatchedSerializer(CPickleSerializer()))
+    with loaded if hasattr(loaded, "__enter__") else nullcontext(loaded) as rows:
+        return list(rows)
 
 
 class SqlKernel(Kernel):

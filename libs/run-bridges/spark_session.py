@@ -54,6 +54,26 @@ def with_context(act):
         print("A call to Spark failed: %s" % error, file=sys.__stderr__, flush=True)
 
 
+def connect_again():
+    """
+    Lets Py4J open a connection twice. After an interrupt it has Java close the connection that waited, and Java may close the next one
+    instead. PySpark 4 opens that while the interrupt is on its way out of a call, so the cell ended with an error of Py4J, and the
+    interrupt, which cancels the jobs, was lost.
+    """
+    from py4j.clientserver import JavaClient
+    from py4j.protocol import Py4JNetworkError
+
+    connect = JavaClient._create_new_connection
+
+    def _create_new_connection(client):
+        try:
+            return connect(client)
+        except Py4JNetworkError:
+            return connect(client)
+
+    JavaClient._create_new_connection = _create_new_connection
+
+
 def why_stopped():
     """Returns why Spark can no longer be used although its JVM runs; None if it can, or if that is unknown."""
     try:
@@ -184,6 +204,7 @@ class SessionStart:
             from pyspark.java_gateway import launch_gateway
             from pyspark.sql import SparkSession
 
+            connect_again()
             gateway = launch_gateway(popen_kwargs={"stderr": self._log})
             if gateway.proc is None:
                 gateway.proc = HandedJvm.of_run()

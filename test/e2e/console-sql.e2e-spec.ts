@@ -155,7 +155,7 @@ describe('the SQL editor of the console', () => {
     await page.keyboard.press('Control+Enter');
     const alert = page.getByRole('alert');
     await alert.getByText('UNRESOLVED_COLUMN.WITH_SUGGESTION').first().waitFor();
-    expect(await alert.innerText()).toMatch(/^A column .*`nothing` cannot be resolved[^]*42703[^]*line 2, column 3/);
+    expect(await alert.innerText()).toMatch(/^A column[, ].*`nothing` cannot be resolved[^]*42703[^]*line 2, column 3/);
     expect(await page.locator('.cm-lintRange-error').innerText()).toBe('nothing');
     await expectAccessible(page);
   });

@@ -321,7 +321,7 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.appName("mine").getOrCreate()
 spark.range(1).count()`;
     expect(await says('own', own)).toMatchObject({ status: 'ok' });
-    for (const round of ['1', '2']) {
+    for (const round of ['1', '2', '3', '4']) {
       execute(`long-${round}`, ENDLESS_JOB);
       await until(() => about(`long-${round}`).find((one) => one.message?.msg_type === 'stream'));
       ask({ op: 'interrupt' });

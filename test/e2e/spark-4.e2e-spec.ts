@@ -70,7 +70,9 @@ afterAll(async () => {
 });
 
 const shownBy = ({ messages }: KernelTestClient) =>
-  messages.filter(({ msg_type: type }) => type === 'execute_result').map(({ content }) => content.data);
+  messages
+    .filter(({ msg_type: type }) => /^(execute_result|display_data)$/.test(type))
+    .map(({ content }) => content.data);
 
 async function printed(job: Json): Promise<string> {
   expect({ status: job.job_status, reason: job.reason }).toMatchObject({ status: 'DONE' });
@@ -131,6 +133,20 @@ describe('a cluster with the newest Spark', () => {
       client.execute('one', sum);
       expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
       expect(shownBy(client)).toEqual([{ 'text/plain': '499500' }]);
+    });
+  });
+
+  it('shows the rows of a notebook in SQL', () => {
+    const sql = 'SELECT version() AS v, id FROM range(3) WHERE id > 1';
+    return inNotebook('sql', sql, async (client) => {
+      client.execute('one', sql);
+      expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
+      expect(shownBy(client)).toEqual([
+        {
+          'text/plain': expect.stringContaining(spark.sparkVersion),
+          'text/html': expect.stringContaining('<td>2</td>'),
+        },
+      ]);
     });
   });
 
