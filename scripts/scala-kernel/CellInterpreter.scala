@@ -4,10 +4,12 @@ import java.io.{PrintWriter, StringWriter}
 import java.util.concurrent.atomic.AtomicReference
 
 import scala.collection.mutable.ArrayBuffer
+import scala.concurrent.{Await, Promise}
+import scala.concurrent.duration.Duration
 import scala.runtime.ScalaRunTime
 import scala.tools.nsc.Settings
 import scala.tools.nsc.interpreter.{IMain, Results}
-import scala.util.{Failure, Success, Try}
+import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
 
@@ -21,6 +23,9 @@ sealed trait CellResult
 case class Done(definitions: String, value: Option[String]) extends CellResult
 
 case class Failed(name: String, message: String, trace: Seq[String]) extends CellResult
+
+/** @param line of the cell at which the statement begins, from 1 */
+case class Statement(line: Int, code: String)
 
 /**
  * The interpreter of Spark's own shell, with `spark`, `sc` and the shell's imports.
@@ -38,8 +43,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   private val ClassOfCells = "$line"
   private val printed = new StringWriter()
   private val repl: IMain = Repl.open(settings, new PrintWriter(printed))
-  private val thread = new AtomicReference[Thread]()
-  @volatile private var isInterrupted = false
+  private val running = new AtomicReference[Option[RunningCell]](None)
 
   // Without an effect on cells: to begin the compiler takes seconds, and the first cell would wait for it.
   Seq(
@@ -63,57 +67,65 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
 
   /** Executes a cell in a thread of its own, which an interrupt can end whatever it does. */
   def run(code: String): CellResult = {
-    val result = new AtomicReference[Try[CellResult]]()
-    val cell = new Thread(() => result.set(Try(execute(code))), "cell")
-    cell.setContextClassLoader(repl.classLoader)
-    cell.setDaemon(true)
-    isInterrupted = false
-    thread.set(cell)
-    cell.start()
-    cell.join()
-    // A thread that was stopped has left none.
-    Option(result.get).getOrElse(Failure(new InterruptedException())).fold(failed, identity)
+    val cell = new RunningCell(code.stripPrefix("\uFEFF"))
+    running.set(Some(cell))
+    try cell.result()
+    finally running.set(None)
   }
 
-  /**
-   * Ends the code of the cell, and the jobs that it waits for: by interrupts, which most waits heed, or else as Java can still end a
-   * thread that does not. The compiler is left to end first: it is for all cells, and an interrupt would leave it half way.
-   */
-  @annotation.nowarn("cat=deprecation")
-  def interrupt(cancelJobs: () => Unit): Unit = {
-    isInterrupted = true
-    var patience = PatienceMs
-    for (cell <- Option(thread.get)) while (cell.isAlive) {
-      if (cell.getStackTrace.exists(_.getClassName.startsWith(ClassOfCells))) {
-        Try(cancelJobs())
-        if (patience > 0) cell.interrupt() else Try(cell.stop())
-        patience -= PollMs
-      }
-      cell.join(PollMs)
-    }
-  }
+  /** Ends the cell that runs. */
+  def interrupt(cancelJobs: () => Unit): Unit = running.get.foreach(_.interrupt(cancelJobs))
 
-  private def execute(code: String): CellResult = {
-    taken()
-    statementsOf(code).fold(compileError())(executeInOrder(_, Vector.empty, None))
-  }
+  private class RunningCell(code: String) {
+    private val ended = Promise[CellResult]()
+    @volatile private var isInterrupted = false
+    private val thread = new Thread(() => ended.trySuccess(Try(execute()).fold(failed, identity)), "cell")
+    thread.setContextClassLoader(repl.classLoader)
+    thread.setDaemon(true)
+    thread.start()
 
-  /** Executes one statement after the other: Spark can only encode a class that an earlier one defined. */
-  @annotation.tailrec
-  private def executeInOrder(statements: List[String], shown: Vector[String], value: Option[String]): CellResult =
-    statements match {
-      case Nil => Done(shown.mkString, value)
-      case _ if isInterrupted => failed(new InterruptedException())
-      case statement :: others =>
-        val earlier = lastException
-        Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement))) match {
-          case Results.Success =>
-            val (definitions, result) = parted(statement, taken())
-            executeInOrder(others, shown :+ definitions, result)
-          case _ =>
-            lastException.filterNot(error => earlier.exists(_ eq error)).fold(compileError())(failed)
+    def result(): CellResult = Await.result(ended.future, Duration.Inf)
+
+    /**
+     * Ends the code of the cell, and the jobs that it waits for: by interrupts, which most waits heed, or else as Java can still end a
+     * thread that does not. The compiler is left to end first: it is for all cells, and an interrupt would leave it half way. Code
+     * that outlasts all of this is left behind.
+     */
+    @annotation.nowarn("cat=deprecation")
+    def interrupt(cancelJobs: () => Unit): Unit = {
+      isInterrupted = true
+      var patience = 2 * PatienceMs
+      while (!ended.isCompleted && thread.isAlive && patience > 0) {
+        if (thread.getStackTrace.exists(_.getClassName.startsWith(ClassOfCells))) {
+          Try(cancelJobs())
+          if (patience > PatienceMs) thread.interrupt() else Try(thread.stop())
+          patience -= PollMs
         }
+        thread.join(PollMs)
+      }
+      ended.trySuccess(failed(new InterruptedException()))
     }
+
+    private def execute(): CellResult = {
+      taken()
+      statementsOf(code).fold(compileError(None))(statements => executeInOrder(statements, Vector.empty, None))
+    }
+
+    /** Executes one statement after the other: Spark can only encode a class that an earlier one defined. */
+    @annotation.tailrec
+    private def executeInOrder(left: List[Statement], shown: Vector[String], value: Option[String]): CellResult =
+      left match {
+        case Nil => Done(shown.mkString, value)
+        case _ if isInterrupted => failed(new InterruptedException())
+        case statement :: others =>
+          Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement.code))) match {
+            case Results.Success =>
+              val (definitions, result) = parted(statement.code, taken())
+              executeInOrder(others, shown :+ definitions, result)
+            case _ => thrown().fold(compileError(Some(statement)))(failed)
+          }
+      }
+  }
 
   /** Splits what the interpreter said about a statement into definitions and the value of an expression. */
   private def parted(statement: String, said: String): (String, Option[String]) = {
@@ -133,12 +145,19 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     case _ => ScalaRunTime.replStringOf(value, MostElements).trim.take(LongestValue)
   }
 
-  private def lastException: Option[Throwable] =
-    repl.valueOfTerm("lastException").collect { case error: Throwable => error }
+  /** The exception that a statement threw; None if it did not compile. It is forgotten, because the next one may not compile. */
+  private def thrown(): Option[Throwable] = {
+    val exception = repl.valueOfTerm("lastException").collect { case error: Throwable => error }
+    if (exception.isDefined) repl.beQuietDuring(repl.interpret("val lastException: Throwable = null"))
+    exception
+  }
 
-  private def compileError(): CellResult = {
+  /** @param statement that does not compile; None if the cell as a whole does not parse */
+  private def compileError(statement: Option[Statement]): CellResult = {
     val said = taken().stripTrailing
-    val message = if (said.isEmpty) "The cell is incomplete." else said
+    // The compiler counts the lines of a statement.
+    val where = statement.filter(_.line > 1).map(one => s"In the statement at line ${one.line} of the cell:\n")
+    val message = where.getOrElse("") + (if (said.isEmpty) "The code is incomplete." else said)
     Failed("CompileError", message, Seq(message))
   }
 
@@ -155,11 +174,11 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   }
 
   /** The statements of a cell, where adjacent definitions stay together, so that companions compile; None if it does not parse. */
-  private def statementsOf(code: String): Option[List[String]] = {
+  private def statementsOf(code: String): Option[List[Statement]] = {
     val global: repl.global.type = repl.global
     import global._
-    case class Statement(from: Int, to: Int, defines: Boolean)
-    val found = ArrayBuffer.empty[Statement]
+    case class Found(from: Int, to: Int, defines: Boolean)
+    val found = ArrayBuffer.empty[Found]
     val unit = new CompilationUnit(newSourceFile(code, "cell.scala"))
     object parser extends syntaxAnalyzer.UnitParser(unit) {
       private var depth = 0
@@ -175,7 +194,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
             case _: ImplDef | _: DefDef | _: TypeDef | _: Import => true
             case _ => false
           }
-          if (depth == 0) found += Statement(from, in.lastOffset, defines)
+          if (depth == 0) found += Found(from, in.lastOffset, defines)
           trees
         }
       }
@@ -183,11 +202,11 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     repl.reporter.reset()
     parser.parseStats()
     if (repl.reporter.hasErrors) return None
-    val joined = found.foldLeft(List.empty[Statement]) {
+    val joined = found.foldLeft(List.empty[Found]) {
       case (last :: rest, next) if last.defines && next.defines => last.copy(to = next.to) :: rest
       case (list, next) => next :: list
     }
-    Some(joined.reverse.map(one => code.substring(one.from, one.to)))
+    Some(joined.reverse.map(one => Statement(unit.source.offsetToLine(one.from) + 1, code.substring(one.from, one.to))))
   }
 
   def complete(code: String, cursor: Int): (Int, Seq[String]) = {

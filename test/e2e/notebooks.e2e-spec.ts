@@ -261,6 +261,10 @@ describe('a Scala notebook', () => {
     expect((await client.replied('six')).content).toMatchObject({ status: 'ok' });
     expect(resultsOf(client, 'six')).toEqual([{ 'text/html': '<b>bold</b>' }, { 'text/plain': 'text\n' }]);
     expect(client.texts('six').join('')).toBe('from Java\n');
+    client.execute('seven', '\uFEFFval n = 1\nval s: String = n');
+    expect((await client.replied('seven')).content.evalue).toMatch(
+      /^In the statement at line 2 of the cell:\n<console>/,
+    );
 
     client.execute('a', ENDLESS_SCALA);
     client.execute('b', '1');
