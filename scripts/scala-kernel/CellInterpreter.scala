@@ -16,16 +16,16 @@ import org.apache.spark.sql.SparkSession
 /** The outcome of a cell. */
 sealed trait CellResult
 
-/**
- * @param definitions what the interpreter says about the names that the cell defined
- * @param value of its last statement, if that is an expression
- */
-case class Done(definitions: String, value: Option[String]) extends CellResult
+/** @param value of its last statement, if that is an expression */
+case class Done(value: Option[String]) extends CellResult
 
 case class Failed(name: String, message: String, trace: Seq[String]) extends CellResult
 
 /** @param line of the cell at which the statement begins, from 1 */
-case class Statement(line: Int, code: String)
+case class Statement(line: Int, code: String) {
+  /** The code after empty lines, so that Scala 2.13 counts lines as the cell does. */
+  def atItsLine: String = "\n" * (line - 1) + code
+}
 
 /**
  * The interpreter of Spark's own shell, with `spark`, `sc` and the shell's imports.
@@ -37,15 +37,17 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   private val LongestValue = 1024 * 1024
   private val MostElements = 1000
   private val PollMs = 50
+  /** The compiler is recursive. */
+  private val StackBytes = 8L * 1024 * 1024
   /** How long code may ignore interrupts before its thread is stopped. */
   private val PatienceMs = 2000
-  /** With this begin the names of the classes that the interpreter makes of cells. */
-  private val ClassOfCells = "$line"
+  /** Prefix of the class names that the interpreter gives to cells. */
+  private val PrefixOfCells = "$line"
   private val printed = new StringWriter()
   private val repl: IMain = Repl.open(settings, new PrintWriter(printed))
   private val running = new AtomicReference[Option[RunningCell]](None)
 
-  // Without an effect on cells: to begin the compiler takes seconds, and the first cell would wait for it.
+  // Starting the compiler takes seconds, which the first cell would otherwise wait for.
   Seq(
     // A lazy value, unlike a function, can be imported from.
     s"@transient lazy val spark: ${classOf[SparkSession].getName} = node.NotebookSession.await()",
@@ -59,15 +61,21 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   private def settings: Settings = {
     val settings = new Settings(problem => throw new IllegalArgumentException(problem))
     settings.usejavacp.value = true
-    val words = List("-Yrepl-class-based", "-Yrepl-outdir", classes, "-classpath", jars.mkString(java.io.File.pathSeparator))
+    // A summary of deprecations recommends commands that only the shell has.
+    val words = List("-Wconf:cat=deprecation:s", "-Yrepl-class-based", "-Yrepl-outdir", classes, "-classpath", jars.mkString(java.io.File.pathSeparator))
     settings.processArguments(words, processAll = true)
     settings.embeddedDefaults(loader)
     settings
   }
 
-  /** Executes a cell in a thread of its own, which an interrupt can end whatever it does. */
-  def run(code: String): CellResult = {
-    val cell = new RunningCell(code.stripPrefix("\uFEFF"))
+  /**
+   * Executes a cell in a thread of its own, which an interrupt can end.
+   * @param show prints what a statement defined
+   * @param isInterrupted is true once the cell was interrupted, perhaps before it began
+   */
+  def run(code: String, show: String => Unit, isInterrupted: () => Boolean): CellResult = {
+    val cell = new RunningCell(code, show, isInterrupted)
+    // Before it begins, so that an interrupt finds it.
     running.set(Some(cell))
     try cell.result()
     finally running.set(None)
@@ -76,53 +84,65 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   /** Ends the cell that runs. */
   def interrupt(cancelJobs: () => Unit): Unit = running.get.foreach(_.interrupt(cancelJobs))
 
-  private class RunningCell(code: String) {
+  private class RunningCell(code: String, show: String => Unit, isInterrupted: () => Boolean) {
     private val ended = Promise[CellResult]()
-    @volatile private var isInterrupted = false
-    private val thread = new Thread(() => ended.trySuccess(Try(execute()).fold(failed, identity)), "cell")
+    private val thread = new Thread(null, () => end(), "cell", StackBytes)
     thread.setContextClassLoader(repl.classLoader)
     thread.setDaemon(true)
-    thread.start()
 
-    def result(): CellResult = Await.result(ended.future, Duration.Inf)
+    def result(): CellResult = {
+      thread.start()
+      Await.result(ended.future, Duration.Inf)
+    }
+
+    // Errors of the compiler, such as StackOverflowError, are fatal to Try.
+    private def end(): Unit =
+      ended.trySuccess(
+        try execute()
+        catch { case error: Throwable => failed(error) },
+      )
 
     /**
      * Ends the code of the cell, and the jobs that it waits for: by interrupts, which most waits heed, or else as Java can still end a
      * thread that does not. The compiler is left to end first: it is for all cells, and an interrupt would leave it half way. Code
-     * that outlasts all of this is left behind.
+     * that outlasts all of this, such as a wait for a monitor, is left behind.
      */
     @annotation.nowarn("cat=deprecation")
     def interrupt(cancelJobs: () => Unit): Unit = {
-      isInterrupted = true
       var patience = 2 * PatienceMs
-      while (!ended.isCompleted && thread.isAlive && patience > 0) {
-        if (thread.getStackTrace.exists(_.getClassName.startsWith(ClassOfCells))) {
+      while (!ended.isCompleted && patience > 0) {
+        if (thread.getStackTrace.exists(_.getClassName.startsWith(PrefixOfCells))) {
           Try(cancelJobs())
           if (patience > PatienceMs) thread.interrupt() else Try(thread.stop())
           patience -= PollMs
         }
-        thread.join(PollMs)
+        Try(Await.ready(ended.future, Duration(PollMs, "ms")))
       }
+      if (!ended.isCompleted) CellOutput.err.println("The code of the cell could not be ended and may still run. Restart the kernel.")
       ended.trySuccess(failed(new InterruptedException()))
     }
 
-    private def execute(): CellResult = {
+    private def execute(): CellResult =  {
       taken()
-      statementsOf(code).fold(compileError(None))(statements => executeInOrder(statements, Vector.empty, None))
+      statementsOf(code).fold(compileError(None))(executeInOrder(_, None))
     }
 
     /** Executes one statement after the other: Spark can only encode a class that an earlier one defined. */
     @annotation.tailrec
-    private def executeInOrder(left: List[Statement], shown: Vector[String], value: Option[String]): CellResult =
+    private def executeInOrder(left: List[Statement], value: Option[String]): CellResult =
       left match {
-        case Nil => Done(shown.mkString, value)
-        case _ if isInterrupted => failed(new InterruptedException())
+        case Nil => Done(value)
+        case _ if isInterrupted() => failed(new InterruptedException())
         case statement :: others =>
-          Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement.code))) match {
+          // Its variable is a new one each time, even if the exception is not.
+          val earlier = repl.symbolOfTerm("lastException")
+          Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement.atItsLine))) match {
             case Results.Success =>
               val (definitions, result) = parted(statement.code, taken())
-              executeInOrder(others, shown :+ definitions, result)
-            case _ => thrown().fold(compileError(Some(statement)))(failed)
+              show(definitions)
+              executeInOrder(others, result)
+            case _ if repl.symbolOfTerm("lastException") == earlier => compileError(Some(statement))
+            case _ => lastException.fold(compileError(Some(statement)))(failed)
           }
       }
   }
@@ -145,17 +165,13 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     case _ => ScalaRunTime.replStringOf(value, MostElements).trim.take(LongestValue)
   }
 
-  /** The exception that a statement threw; None if it did not compile. It is forgotten, because the next one may not compile. */
-  private def thrown(): Option[Throwable] = {
-    val exception = repl.valueOfTerm("lastException").collect { case error: Throwable => error }
-    if (exception.isDefined) repl.beQuietDuring(repl.interpret("val lastException: Throwable = null"))
-    exception
-  }
+  private def lastException: Option[Throwable] =
+    repl.valueOfTerm("lastException").collect { case error: Throwable => error }
 
   /** @param statement that does not compile; None if the cell as a whole does not parse */
   private def compileError(statement: Option[Statement]): CellResult = {
     val said = taken().stripTrailing
-    // The compiler counts the lines of a statement.
+    // Scala 2.12 counts lines of its own.
     val where = statement.filter(_.line > 1).map(one => s"In the statement at line ${one.line} of the cell:\n")
     val message = where.getOrElse("") + (if (said.isEmpty) "The code is incomplete." else said)
     Failed("CompileError", message, Seq(message))
@@ -163,8 +179,10 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
 
   private def failed(error: Throwable): CellResult = {
     val written = new StringWriter()
-    error.printStackTrace(new PrintWriter(written, true))
-    Failed(error.getClass.getName, error.getMessage, written.toString.linesIterator.toSeq)
+    // These are methods of the cell if it defined the class.
+    val message = try error.getMessage catch { case _: Throwable => null }
+    try error.printStackTrace(new PrintWriter(written, true)) catch { case _: Throwable => () }
+    Failed(error.getClass.getName, message, written.toString.linesIterator.toSeq)
   }
 
   private def taken(): String = {

@@ -50,8 +50,8 @@ object NotebookSession {
     case Failure(error) => throw new IllegalStateException(s"There is no Spark session: ${error.getMessage}", error)
   }
 
-  /** Ends all jobs of the session; one that has not begun has none. */
-  def cancelJobs(): Unit = for (result <- begun.future.value; session <- result) {
+  /** Ends all jobs of the session, which may be one that a cell began after it had stopped ours. */
+  def cancelJobs(): Unit = for (session <- SparkSession.getDefaultSession) {
     if (!session.sparkContext.isStopped) session.sparkContext.cancelAllJobs()
   }
 
@@ -94,7 +94,10 @@ object CellOutput {
       override def write(given: Array[Byte], offset: Int, length: Int): Unit =
         streams.lift(index).foreach(_.write(given, offset, length))
     }
-    new PrintStream(stream, false, UTF_8.name)
+    new PrintStream(stream, false, UTF_8.name) {
+      // A cell that closes it must not silence the later ones.
+      override def close(): Unit = this.flush()
+    }
   }
 }
 
@@ -193,14 +196,19 @@ object KernelProcess extends Logging {
   private val LongestRequest = 64 * 1024 * 1024
   private val LongestError = 10000
   private val MostLines = 200
-  private val requests = new LinkedBlockingQueue[JsonNode]()
+  private class Request(val message: JsonNode) {
+    /** Whether its code is to end, or not to begin. */
+    @volatile var isInterrupted = false
+  }
+  private val requests = new LinkedBlockingQueue[Request]()
+  /** The last request with code that was read; the bridge sends one at a time. */
+  private var lastWithCode: Option[Request] = None
   private var out: OutputStream = _
   private var count = 0
-  /** Header of the request whose code is executed. */
-  private val executing = new AtomicReference[Option[JsonNode]](None)
+  /** The request whose code is executed. */
+  private val executing = new AtomicReference[Option[Request]](None)
   /** Header of the last request with code. */
   @volatile private var lastCell: JsonNode = Json.obj()
-  @volatile private var isInterrupted = false
   private var interpreter: CellInterpreter = _
 
   def run(in: DataInputStream, said: OutputStream): Unit = {
@@ -226,8 +234,15 @@ object KernelProcess extends Logging {
         in.readFully(bytes)
         val request = Json.parse(bytes)
         request.path("op").asText match {
-          case "interrupt" => NotebookSession.inThread("interrupt")(interrupt())
-          case _ => requests.put(request.path("message"))
+          case "interrupt" =>
+            for (target <- lastWithCode) {
+              target.isInterrupted = true
+              NotebookSession.inThread("interrupt")(interrupt(target))
+            }
+          case _ =>
+            val read = new Request(request.path("message"))
+            if (read.message.path("header").path("msg_type").asText == "execute_request") lastWithCode = Some(read)
+            requests.put(read)
         }
       }
     catch {
@@ -238,20 +253,17 @@ object KernelProcess extends Logging {
     System.exit(0)
   }
 
-  private def interrupt(): Unit = synchronized {
-    if (executing.get.isDefined) {
-      isInterrupted = true
-      interpreter.interrupt(() => NotebookSession.cancelJobs())
-    }
+  private def interrupt(target: Request): Unit = synchronized {
+    if (executing.get.contains(target)) interpreter.interrupt(() => NotebookSession.cancelJobs())
   }
 
-  private def answer(request: JsonNode): Unit = {
-    val header = request.path("header")
-    val content = request.path("content")
+  private def answer(request: Request): Unit = {
+    val header = request.message.path("header")
+    val content = request.message.path("content")
     val kind = header.path("msg_type").asText
     say("status", header, Json.obj("execution_state" -> "busy"))
     try
-      if (kind == "execute_request") execute(header, content)
+      if (kind == "execute_request") execute(request, header, content)
       else if (kind.endsWith("_request"))
         say(kind.replace("_request", "_reply"), header, replyTo(kind, content))
     catch {
@@ -266,9 +278,14 @@ object KernelProcess extends Logging {
     val nothing = Json.obj()
     kind match {
       case "complete_request" =>
-        val cursor = content.path("cursor_pos").asInt(code.length).max(0).min(code.length)
-        val (start, matches) = interpreter.complete(code, cursor)
-        Json.obj("status" -> "ok", "matches" -> matches, "cursor_start" -> start, "cursor_end" -> cursor, "metadata" -> nothing)
+        // Jupyter counts characters, Java halves of some.
+        val characters = code.codePointCount(0, code.length)
+        val end = content.path("cursor_pos").asInt(characters).max(0).min(characters)
+        val cursor = code.offsetByCodePoints(0, end)
+        val (found, matches) = interpreter.complete(code, cursor)
+        // It is -1 if nothing was found.
+        val start = code.codePointCount(0, if (found < 0) cursor else found.min(cursor))
+        Json.obj("status" -> "ok", "matches" -> matches, "cursor_start" -> start, "cursor_end" -> end, "metadata" -> nothing)
       case "is_complete_request" => Json.obj("status" -> interpreter.completeness(code), "indent" -> "")
       case "kernel_info_request" =>
         val info = Json.obj("name" -> "scala", "version" -> scala.util.Properties.versionNumberString, "file_extension" -> ".scala",
@@ -282,8 +299,8 @@ object KernelProcess extends Logging {
     }
   }
 
-  private def execute(header: JsonNode, content: JsonNode): Unit = {
-    val code = content.path("code").asText
+  private def execute(request: Request, header: JsonNode, content: JsonNode): Unit = {
+    val code = content.path("code").asText.stripPrefix("\uFEFF")
     val isSilent = content.path("silent").asBoolean(false)
     if (!isSilent) {
       count += 1
@@ -293,25 +310,25 @@ object KernelProcess extends Logging {
     CellOutput.streams = Seq("stdout", "stderr").map { name =>
       new CellStream(text => say("stream", header, Json.obj("name" -> name, "text" -> text)), bound)
     }
-    isInterrupted = false
+    // A cell may have replaced them.
+    CellOutput.take()
     lastCell = header
-    executing.set(Some(header))
+    executing.set(Some(request))
     val result =
-      try interpreter.run(code)
+      try interpreter.run(code, text => if (!isSilent) CellOutput.out.print(text), () => request.isInterrupted)
       catch { case NonFatal(error) => Failed(error.getClass.getName, error.getMessage, Nil) }
       finally synchronized(executing.set(None))
     val reply = result match {
-      case Done(definitions, value) =>
+      case Done(value) =>
+        CellOutput.flush()
         if (!isSilent) {
-          CellOutput.out.print(definitions)
-          CellOutput.flush()
           for (text <- value)
             say("execute_result", header, Json.obj("execution_count" -> count, "data" -> Json.obj("text/plain" -> text), "metadata" -> Json.obj()))
         }
         Json.obj("status" -> "ok", "payload" -> Nil, "user_expressions" -> Json.obj())
       case failure: Failed =>
         CellOutput.flush()
-        val error = failed(if (isInterrupted) Failed("Interrupted", "The cell was interrupted.", Nil) else failure)
+        val error = failed(if (request.isInterrupted) Failed("Interrupted", "The cell was interrupted.", Nil) else failure)
         say("error", header, error.deepCopy().without("status"))
         error
     }
@@ -341,8 +358,7 @@ object KernelProcess extends Logging {
     if (frame.length <= LongestMessage) record(frame)
     else {
       val note = s"[A $kind of ${frame.length} bytes is left out.]"
-      record(framed(content.put("metadata", "").setAll[ObjectNode](
-        Json.obj("data" -> Json.obj("text/plain" -> note), "metadata" -> Json.obj()))))
+      record(framed(Json.obj("data" -> Json.obj("text/plain" -> note), "metadata" -> Json.obj())))
     }
   }
 

@@ -196,7 +196,7 @@ function readLocalComputeConfig(reader: EnvReader) {
     readBy: ['worker'],
     description:
       'Directory of the kernel of Scala notebooks for each Spark version (`scripts/scala-kernel`). Without it they cannot ' +
-      'start ([ADR 0034](adr/0034-kernels-run-behind-a-bridge.md)).',
+      'start ([ADR 0081](adr/0081-scala-notebooks-use-the-interpreter-of-spark.md)).',
   });
   const turboJars = env.absolutePaths('COMPUTE_LOCAL_TURBO', 'version=file', {
     example: '3.5.9=/opt/turbo.jar',
