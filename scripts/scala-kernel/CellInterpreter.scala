@@ -111,7 +111,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     def interrupt(cancelJobs: () => Unit): Unit = {
       var patience = 2 * PatienceMs
       while (!ended.isCompleted && patience > 0) {
-        if (thread.getStackTrace.exists(_.getClassName.startsWith(PrefixOfCells))) {
+        if (thread.getStackTrace.exists(isOfCell)) {
           Try(cancelJobs())
           if (patience > PatienceMs) thread.interrupt() else Try(thread.stop())
           patience -= PollMs
@@ -122,7 +122,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
       ended.trySuccess(failed(new InterruptedException()))
     }
 
-    private def execute(): CellResult =  {
+    private def execute(): CellResult = {
       taken()
       statementsOf(code).fold(compileError(None))(executeInOrder(_, None))
     }
@@ -146,6 +146,10 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
           }
       }
   }
+
+  /** True in code of a cell, and while its value is made a text, which may call what it likes. */
+  private def isOfCell(frame: StackTraceElement): Boolean =
+    frame.getClassName.startsWith(PrefixOfCells) || frame.getMethodName == "textOf"
 
   /** Splits what the interpreter said about a statement into definitions and the value of an expression. */
   private def parted(statement: String, said: String): (String, Option[String]) = {
