@@ -107,6 +107,7 @@ async function engineer(visitor, workspaceId) {
   await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click();
 
   await page.getByRole('region', { name: 'The Python code raised an exception' }).waitFor();
+  await page.getByText('Traceback (most recent call last):').first().waitFor();
   await visitor.picture('engineer-4-why-it-failed');
 
   await page.getByRole('link', { name: 'Fix and run again' }).click();
