@@ -214,8 +214,8 @@ class PipeKernel(KernelProcess):
         pipes = ["/dev/fd/%d" % theirs_in, "/dev/fd/%d" % theirs_out]
         program = ["--class", "node.ScalaKernel", os.path.join(jars, "scala-kernel.jar")]
         # Images of earlier releases have a kernel that takes its interpreter from this jar.
-        interpreters = [jar for jar in [os.path.join(jars, "toree.jar")] if os.path.exists(jar)]
-        argv = [submit] + options + program + interpreters + pipes
+        toree = os.path.join(jars, "toree.jar")
+        argv = [submit] + options + program + ([toree] if os.path.exists(toree) else []) + pipes
         env = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
         try:
             # Cells run in the run's folder, not in the bridge's.

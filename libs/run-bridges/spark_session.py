@@ -54,7 +54,7 @@ def with_context(act):
         print("A call to Spark failed: %s" % error, file=sys.__stderr__, flush=True)
 
 
-def connect_again():
+def retry_connections():
     """
     Lets Py4J open a connection twice. After an interrupt it has Java close the connection that waited, and Java may close the next one
     instead. PySpark 4 opens that while the interrupt is on its way out of a call, so the cell ended with an error of Py4J, and the
@@ -204,7 +204,7 @@ class SessionStart:
             from pyspark.java_gateway import launch_gateway
             from pyspark.sql import SparkSession
 
-            connect_again()
+            retry_connections()
             gateway = launch_gateway(popen_kwargs={"stderr": self._log})
             if gateway.proc is None:
                 gateway.proc = HandedJvm.of_run()

@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ARCHIVE_FORM, makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { connectorsId, makeConnectors } from '../connectors/connectors.mjs';
-import { compileScalaKernel, scalaKernelId } from '../scala-kernel/scala-kernel.mjs';
+import { compileScalaKernel, SCALA_KERNEL_ID } from '../scala-kernel/scala-kernel.mjs';
 import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
 import { DistributionJava } from './distribution-java.mjs';
 import { reportingElapsedTime } from './elapsed-time.mjs';
@@ -385,7 +385,7 @@ class RuntimeSetup {
    */
   async scalaKernel({ javaHome, sparkHome, sparkVersion }) {
     const folder = join(this.folder, 'scala-kernels');
-    const target = join(folder, `spark-${sparkVersion}-${scalaKernelId(sparkHome)}`);
+    const target = join(folder, `spark-${sparkVersion}-${SCALA_KERNEL_ID}`);
     if (existsSync(target)) return target;
     mkdirSync(folder, { recursive: true });
     // A set-up that was killed left this. Running nodes may use the folders of earlier releases.

@@ -21,8 +21,8 @@ import { NEWEST_SPARK, sparkVariables } from './spark-versions.mjs';
 
 /**
  * Needs of tests besides their own code. `runtime` is Java, Spark, Python and Valkey, where most tests use the Spark that
- * TEST_SPARK names, or else that of the quickstart; `spark-4` the same with the newest Spark 4; `services` PostgreSQL and Redis; `ldap` the jar of the LDAP server; `kerberos`
- * the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python that can build and test sdk/python;
+ * TEST_SPARK names, or else that of the quickstart; `spark-4` the same with the newest Spark 4; `services` PostgreSQL and Redis;
+ * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `python-sdk` a Python that can build and test sdk/python;
  * `airflow` a Python with Airflow; `dagster` a Python with Dagster;
  * `stores` the object stores, `minio` MinIO among them; `clouds` moto, which stands for EC2 and, in guides, for S3; `build` the
  * compiled programs.

@@ -1,7 +1,6 @@
 package node
 
 import java.io.{PrintWriter, StringWriter}
-import java.util.concurrent.atomic.AtomicReference
 
 import scala.collection.mutable.ArrayBuffer
 import scala.concurrent.{Await, Promise}
@@ -24,7 +23,7 @@ case class Failed(name: String, message: String, trace: Seq[String]) extends Cel
 /** @param line of the cell at which the statement begins, from 1 */
 case class Statement(line: Int, code: String) {
   /** The code after empty lines, so that Scala 2.13 counts lines as the cell does. */
-  def atItsLine: String = "\n" * (line - 1) + code
+  def afterEmptyLines: String = "\n" * (line - 1) + code
 }
 
 /**
@@ -34,18 +33,18 @@ case class Statement(line: Int, code: String) {
  * @param classes folder for the classes of cells, where executors find them
  */
 class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
-  private val LongestValue = 1024 * 1024
-  private val MostElements = 1000
+  private val MaxValueLength = 1024 * 1024
+  private val MaxElements = 1000
   private val PollMs = 50
   /** The compiler is recursive. */
   private val StackBytes = 8L * 1024 * 1024
-  /** How long code may ignore interrupts before its thread is stopped. */
-  private val PatienceMs = 2000
+  /** Time in which code may end by an interrupt, and then by a stop of its thread. */
+  private val GracePeriodMs = 2000
   /** Prefix of the class names that the interpreter gives to cells. */
-  private val PrefixOfCells = "$line"
+  private val CellClassPrefix = "$line"
   private val printed = new StringWriter()
   private val repl: IMain = Repl.open(settings, new PrintWriter(printed))
-  private val running = new AtomicReference[Option[RunningCell]](None)
+  private var running: Option[RunningCell] = None
 
   // Starting the compiler takes seconds, which the first cell would otherwise wait for.
   Seq(
@@ -76,15 +75,18 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
   def run(code: String, show: String => Unit, isInterrupted: () => Boolean): CellResult = {
     val cell = new RunningCell(code, show, isInterrupted)
     // Before it begins, so that an interrupt finds it.
-    running.set(Some(cell))
+    synchronized { running = Some(cell) }
     try cell.result()
-    finally running.set(None)
+    // Waits for an interrupt under way, which would cancel the jobs of the next cell.
+    finally synchronized { running = None }
   }
 
-  /** Ends the cell that runs. */
-  def interrupt(cancelJobs: () => Unit): Unit = running.get.foreach(_.interrupt(cancelJobs))
+  /** Ends the cell that runs, if it is one that was interrupted. */
+  def interrupt(cancelJobs: () => Unit): Unit = synchronized {
+    running.filter(_.isInterrupted()).foreach(_.interrupt(cancelJobs))
+  }
 
-  private class RunningCell(code: String, show: String => Unit, isInterrupted: () => Boolean) {
+  private class RunningCell(code: String, show: String => Unit, val isInterrupted: () => Boolean) {
     private val ended = Promise[CellResult]()
     private val thread = new Thread(null, () => end(), "cell", StackBytes)
     thread.setContextClassLoader(repl.classLoader)
@@ -109,21 +111,23 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
      */
     @annotation.nowarn("cat=deprecation")
     def interrupt(cancelJobs: () => Unit): Unit = {
-      var patience = 2 * PatienceMs
-      while (!ended.isCompleted && patience > 0) {
-        if (thread.getStackTrace.exists(isOfCell)) {
+      var leftMs = 2 * GracePeriodMs
+      while (!ended.isCompleted && leftMs > 0) {
+        if (thread.getStackTrace.exists(_.getClassName.startsWith(CellClassPrefix))) {
           Try(cancelJobs())
-          if (patience > PatienceMs) thread.interrupt() else Try(thread.stop())
-          patience -= PollMs
+          if (leftMs > GracePeriodMs) thread.interrupt() else Try(thread.stop())
+          leftMs -= PollMs
         }
         Try(Await.ready(ended.future, Duration(PollMs, "ms")))
       }
-      if (!ended.isCompleted) CellOutput.err.println("The code of the cell could not be ended and may still run. Restart the kernel.")
-      ended.trySuccess(failed(new InterruptedException()))
+      if (!ended.isCompleted) {
+        CellOutput.err.println("The code of the cell could not be ended and may still run. Restart the kernel.")
+        ended.trySuccess(failed(new InterruptedException()))
+      }
     }
 
     private def execute(): CellResult = {
-      taken()
+      takeOutput()
       statementsOf(code).fold(compileError(None))(executeInOrder(_, None))
     }
 
@@ -136,9 +140,9 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
         case statement :: others =>
           // Its variable is a new one each time, even if the exception is not.
           val earlier = repl.symbolOfTerm("lastException")
-          Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement.atItsLine))) match {
+          Console.withOut(CellOutput.out)(Console.withErr(CellOutput.err)(repl.interpret(statement.afterEmptyLines))) match {
             case Results.Success =>
-              val (definitions, result) = parted(statement.code, taken())
+              val (definitions, result) = splitOutput(statement.code, takeOutput())
               show(definitions)
               executeInOrder(others, result)
             case _ if repl.symbolOfTerm("lastException") == earlier => compileError(Some(statement))
@@ -147,26 +151,22 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
       }
   }
 
-  /** True in code of a cell, and while its value is made a text, which may call what it likes. */
-  private def isOfCell(frame: StackTraceElement): Boolean =
-    frame.getClassName.startsWith(PrefixOfCells) || frame.getMethodName == "textOf"
-
   /** Splits what the interpreter said about a statement into definitions and the value of an expression. */
-  private def parted(statement: String, said: String): (String, Option[String]) = {
+  private def splitOutput(statement: String, said: String): (String, Option[String]) = {
     val name = repl.mostRecentVar
     // Scala 2.13 begins such a line with `val`.
     val ofValue = if (name.matches("res\\d+")) s"(?m)^(?:val )?$name: ".r.findFirstMatchIn(said) else None
     ofValue match {
-      case Some(found) => (said.take(found.start), repl.valueOfTerm(name).map(textOf))
+      case Some(found) => (said.take(found.start), repl.valueOfTerm(name).map(format))
       // These lines say no more than the statement.
       case None if statement.startsWith("import ") => (said.linesWithSeparators.filterNot(_.startsWith("import ")).mkString, None)
       case None => (said, None)
     }
   }
 
-  private def textOf(value: Any): String = value match {
-    case text: String => text.take(LongestValue)
-    case _ => ScalaRunTime.replStringOf(value, MostElements).trim.take(LongestValue)
+  private def format(value: Any): String = value match {
+    case text: String => text.take(MaxValueLength)
+    case _ => ScalaRunTime.replStringOf(value, MaxElements).trim.take(MaxValueLength)
   }
 
   private def lastException: Option[Throwable] =
@@ -174,7 +174,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
 
   /** @param statement that does not compile; None if the cell as a whole does not parse */
   private def compileError(statement: Option[Statement]): CellResult = {
-    val said = taken().stripTrailing
+    val said = takeOutput().stripTrailing
     // Scala 2.12 counts lines of its own.
     val where = statement.filter(_.line > 1).map(one => s"In the statement at line ${one.line} of the cell:\n")
     val message = where.getOrElse("") + (if (said.isEmpty) "The code is incomplete." else said)
@@ -189,7 +189,8 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     Failed(error.getClass.getName, message, written.toString.linesIterator.toSeq)
   }
 
-  private def taken(): String = {
+  /** Returns what the interpreter has printed since the last call. */
+  private def takeOutput(): String = {
     val text = printed.toString
     printed.getBuffer.setLength(0)
     text
@@ -233,7 +234,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
 
   def complete(code: String, cursor: Int): (Int, Seq[String]) = {
     val found = Repl.complete(repl, code, cursor)
-    taken()
+    takeOutput()
     found
   }
 
@@ -242,7 +243,7 @@ class CellInterpreter(jars: Seq[String], loader: ClassLoader, classes: String) {
     var isIncomplete = false
     val currentRun = repl.global.currentRun
     val parses = currentRun.parsing.withIncompleteHandler((_, _) => isIncomplete = true)(statementsOf(code).isDefined)
-    taken()
+    takeOutput()
     if (isIncomplete) "incomplete" else if (parses) "complete" else "invalid"
   }
 }

@@ -4,7 +4,6 @@ import java.io._
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 import java.util.concurrent._
-import java.util.concurrent.atomic.AtomicReference
 
 import scala.collection.JavaConverters._
 import scala.concurrent.{Await, Promise}
@@ -74,7 +73,7 @@ object NotebookKernel {
   }
 }
 
-/** What cells print, whichever of their threads does. It goes to the cell that is executed, or was the last one. */
+/** Passes what any thread prints to the cell that runs, or else to the last one. */
 object CellOutput {
   @volatile var streams: Seq[CellStream] = Nil
   val out: PrintStream = to(0)
@@ -101,7 +100,7 @@ object CellOutput {
   }
 }
 
-/** What cells print, sent as text that ends with a character; more than the bridge passes on is dropped. */
+/** Sends what a cell prints, in texts of whole characters. Drops more than the bridge passes on. */
 class CellStream(send: String => Unit, bound: CellStream.Bound) extends OutputStream {
   private val bytes = new ByteArrayOutputStream()
   private var isScheduled = false
@@ -110,10 +109,10 @@ class CellStream(send: String => Unit, bound: CellStream.Bound) extends OutputSt
 
   override def write(given: Array[Byte], offset: Int, length: Int): Unit = synchronized {
     bytes.write(given, offset, length)
-    if (bytes.size >= CellStream.AtOnce) flush()
+    if (bytes.size >= CellStream.MaxBufferedBytes) flush()
     else if (!isScheduled) {
       isScheduled = true
-      CellStream.timer.schedule((() => flush()): Runnable, CellStream.EveryMs, TimeUnit.MILLISECONDS)
+      CellStream.timer.schedule((() => flush()): Runnable, CellStream.FlushIntervalMs, TimeUnit.MILLISECONDS)
     }
   }
 
@@ -129,15 +128,15 @@ class CellStream(send: String => Unit, bound: CellStream.Bound) extends OutputSt
 }
 
 object CellStream {
-  private val AtOnce = 32 * 1024
-  private val EveryMs = 50L
+  private val MaxBufferedBytes = 32 * 1024
+  private val FlushIntervalMs = 50L
   private val timer = Executors.newSingleThreadScheduledExecutor { (work: Runnable) =>
     val thread = new Thread(work, "cell-streams")
     thread.setDaemon(true)
     thread
   }
 
-  /** Of all that one request prints; the bridge has to see that there was more than it passes on. */
+  /** Limits all that one request prints, to one character more than the bridge passes on, so that it sees that there was more. */
   class Bound {
     private var left = 1024 * 1024 + 1
 
@@ -148,7 +147,7 @@ object CellStream {
     }
   }
 
-  /** How many of the bytes are whole characters of UTF-8. */
+  /** Returns how many of the bytes are whole characters of UTF-8. */
   private def wholeCharacters(bytes: Array[Byte]): Int = {
     val start = bytes.lastIndexWhere(byte => (byte & 0xc0) != 0x80)
     if (start < 0 || bytes.length - start > 4) return bytes.length
@@ -162,11 +161,11 @@ object CellStream {
   }
 }
 
-/** JSON objects as Jackson, which Spark has in all versions, reads and writes them. */
+/** Reads and writes JSON with Jackson, which every Spark has. */
 object Json {
-  private val Longest = 64 * 1024 * 1024
+  val MaxRequestBytes = 64 * 1024 * 1024
   private val factory =
-    new JsonFactory().setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(Longest).build())
+    new JsonFactory().setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(MaxRequestBytes).build())
   private val mapper = new ObjectMapper(factory)
 
   def parse(bytes: Array[Byte]): JsonNode = mapper.readTree(bytes)
@@ -191,13 +190,12 @@ object Json {
 
 /** The side of the kernel that the bridge talks to; requests are answered one after the other. */
 object KernelProcess extends Logging {
-  /** The longest message; more would be left out by the bridge anyway. */
-  private val LongestMessage = 15 * 1024 * 1024
-  private val LongestRequest = 64 * 1024 * 1024
-  private val LongestError = 10000
-  private val MostLines = 200
+  /** The bridge would leave out more. */
+  private val MaxMessageBytes = 15 * 1024 * 1024
+  private val MaxErrorLength = 10000
+  private val MaxTracebackLines = 200
   private class Request(val message: JsonNode) {
-    /** Whether its code is to end, or not to begin. */
+    /** True if its code is to end, or not to begin. */
     @volatile var isInterrupted = false
   }
   private val requests = new LinkedBlockingQueue[Request]()
@@ -205,11 +203,9 @@ object KernelProcess extends Logging {
   private var lastWithCode: Option[Request] = None
   private var out: OutputStream = _
   private var count = 0
-  /** The request whose code is executed. */
-  private val executing = new AtomicReference[Option[Request]](None)
   /** Header of the last request with code. */
   @volatile private var lastCell: JsonNode = Json.obj()
-  private var interpreter: CellInterpreter = _
+  @volatile private var interpreter: CellInterpreter = _
 
   def run(in: DataInputStream, said: OutputStream): Unit = {
     out = said
@@ -229,7 +225,7 @@ object KernelProcess extends Logging {
     try
       while (true) {
         val length = in.readInt()
-        if (length < 0 || length > LongestRequest) throw new IOException(s"A request has $length bytes.")
+        if (length < 0 || length > Json.MaxRequestBytes) throw new IOException(s"A request has $length bytes.")
         val bytes = new Array[Byte](length)
         in.readFully(bytes)
         val request = Json.parse(bytes)
@@ -237,7 +233,9 @@ object KernelProcess extends Logging {
           case "interrupt" =>
             for (target <- lastWithCode) {
               target.isInterrupted = true
-              NotebookSession.inThread("interrupt")(interrupt(target))
+              // Until there is an interpreter, no cell runs.
+              for (started <- Option(interpreter))
+                NotebookSession.inThread("interrupt")(started.interrupt(() => NotebookSession.cancelJobs()))
             }
           case _ =>
             val read = new Request(request.path("message"))
@@ -251,10 +249,6 @@ object KernelProcess extends Logging {
     }
     // Without a bridge nobody is served.
     System.exit(0)
-  }
-
-  private def interrupt(target: Request): Unit = synchronized {
-    if (executing.get.contains(target)) interpreter.interrupt(() => NotebookSession.cancelJobs())
   }
 
   private def answer(request: Request): Unit = {
@@ -313,33 +307,27 @@ object KernelProcess extends Logging {
     // A cell may have replaced them.
     CellOutput.take()
     lastCell = header
-    executing.set(Some(request))
     val result =
       try interpreter.run(code, text => if (!isSilent) CellOutput.out.print(text), () => request.isInterrupted)
       catch { case NonFatal(error) => Failed(error.getClass.getName, error.getMessage, Nil) }
-      finally synchronized(executing.set(None))
+    CellOutput.flush()
     val reply = result match {
       case Done(value) =>
-        CellOutput.flush()
-        if (!isSilent) {
-          for (text <- value)
-            say("execute_result", header, Json.obj("execution_count" -> count, "data" -> Json.obj("text/plain" -> text), "metadata" -> Json.obj()))
-        }
+        for (text <- value if !isSilent)
+          say("execute_result", header, Json.obj("execution_count" -> count, "data" -> Json.obj("text/plain" -> text), "metadata" -> Json.obj()))
         Json.obj("status" -> "ok", "payload" -> Nil, "user_expressions" -> Json.obj())
       case failure: Failed =>
-        CellOutput.flush()
         val error = failed(if (request.isInterrupted) Failed("Interrupted", "The cell was interrupted.", Nil) else failure)
         say("error", header, error.deepCopy().without("status"))
         error
     }
-    CellOutput.flush()
     say("execute_reply", header, reply.put("execution_count", count))
   }
 
   private def failed(failure: Failed): ObjectNode = {
-    val told = Option(failure.message).getOrElse("").take(LongestError)
+    val told = Option(failure.message).getOrElse("").take(MaxErrorLength)
     val lines =
-      if (failure.trace.isEmpty) Seq(s"${failure.name}: $told") else failure.trace.take(MostLines).map(_.take(LongestError))
+      if (failure.trace.isEmpty) Seq(s"${failure.name}: $told") else failure.trace.take(MaxTracebackLines).map(_.take(MaxErrorLength))
     Json.obj("status" -> "error", "ename" -> failure.name, "evalue" -> told, "traceback" -> lines)
   }
 
@@ -355,7 +343,7 @@ object KernelProcess extends Logging {
     def framed(content: ObjectNode) = Json.bytes(Json.obj("op" -> "message", "message" -> Json.obj(
       "header" -> header, "parent_header" -> parent, "metadata" -> Json.obj(), "content" -> content)))
     val frame = framed(content)
-    if (frame.length <= LongestMessage) record(frame)
+    if (frame.length <= MaxMessageBytes) record(frame)
     else {
       val note = s"[A $kind of ${frame.length} bytes is left out.]"
       record(framed(Json.obj("data" -> Json.obj("text/plain" -> note), "metadata" -> Json.obj())))

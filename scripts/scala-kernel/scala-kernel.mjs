@@ -9,19 +9,15 @@ import { compileScala } from '../embedded/scala-compiler.mjs';
 const DEADLINE_MS = 5 * 60_000;
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
-/** The sources for one version of Scala; what the versions have in different forms is in a folder for each. */
-const sourcesFor = (/** @type {string} */ scalaVersion) =>
-  ['ScalaKernel.scala', 'CellInterpreter.scala', `scala-${scalaVersion}/Repl.scala`].map((name) => join(FOLDER, name));
+/** Each version of Scala has a folder for what differs. */
+const COMMON_SOURCES = ['ScalaKernel.scala', 'CellInterpreter.scala'];
+const replSource = (/** @type {string} */ scalaVersion) => `scala-${scalaVersion}/Repl.scala`;
 
-/**
- * Identifies the sources that are compiled for a Spark.
- * @param {string} sparkHome
- */
-export function scalaKernelId(sparkHome) {
-  const hash = createHash('sha256');
-  for (const source of sourcesFor(scalaVersionOf(sparkHome))) hash.update(readFileSync(source));
-  return hash.digest('hex').slice(0, 16);
-}
+/** Identifies the sources that are compiled here. */
+export const SCALA_KERNEL_ID = [...COMMON_SOURCES, replSource('2.12'), replSource('2.13')]
+  .reduce((hash, name) => hash.update(readFileSync(join(FOLDER, name))), createHash('sha256'))
+  .digest('hex')
+  .slice(0, 16);
 
 /**
  * Compiles the kernel of Scala notebooks (ADR 0081).
@@ -36,7 +32,7 @@ export async function compileScalaKernel({ sparkHome, javaHome, folder, signal }
   await compileScala({
     sparkHome,
     javaHome,
-    sources: sourcesFor(scalaVersionOf(sparkHome)),
+    sources: [...COMMON_SOURCES, replSource(scalaVersionOf(sparkHome))].map((name) => join(FOLDER, name)),
     target: join(folder, 'scala-kernel.jar'),
     signal: withDeadline(DEADLINE_MS, signal),
   });

@@ -43,13 +43,6 @@ const kernelProcesses = async () =>
 const noKernels = async () => (await kernelProcesses()).length === 0;
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
-/** Returns the data that a request showed, by media type. */
-const resultsOf = ({ messages }: KernelTestClient, id: string) =>
-  messages
-    .filter(({ msg_type: type }) => type === 'execute_result' || type === 'display_data')
-    .filter(({ parent_header: parent }) => parent.msg_id === id)
-    .map(({ content }) => content.data);
-
 describe('a Python notebook', () => {
   it('executes its cells with Spark and keeps their output, with and without clients', async () => {
     const conf = await desk.describe('counts', 'python3', [
@@ -246,7 +239,7 @@ describe('a Scala notebook', () => {
     // The executors of the cluster run a function of the notebook.
     client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
     await client.replied('three');
-    expect(resultsOf(client, 'three')).toEqual([{ 'text/plain': String(499_500 * 6) }]);
+    expect(client.shown('three')).toEqual([{ 'text/plain': String(499_500 * 6) }]);
     client.execute('four', 'val text: String = 5');
     expect((await client.replied('four')).content).toMatchObject({
       status: 'error',
@@ -256,10 +249,10 @@ describe('a Scala notebook', () => {
     // Spark can only encode a class that was defined before the statement that uses it.
     client.execute('five', 'case class Item(price: Int)\nSeq(Item(1), Item(41)).toDS.map(_.price).reduce(_ + _)');
     expect((await client.replied('five')).content).toMatchObject({ status: 'ok' });
-    expect(resultsOf(client, 'five')).toEqual([{ 'text/plain': '42' }]);
+    expect(client.shown('five')).toEqual([{ 'text/plain': '42' }]);
     client.execute('six', 'kernel.display.html("<b>bold</b>")\nSystem.out.println("from Java")\n"text\\n"');
     expect((await client.replied('six')).content).toMatchObject({ status: 'ok' });
-    expect(resultsOf(client, 'six')).toEqual([{ 'text/html': '<b>bold</b>' }, { 'text/plain': 'text\n' }]);
+    expect(client.shown('six')).toEqual([{ 'text/html': '<b>bold</b>' }, { 'text/plain': 'text\n' }]);
     expect(client.texts('six').join('')).toBe('from Java\n');
     client.execute('seven', '\uFEFFval n = 1\nval s: String = n');
     expect((await client.replied('seven')).content.evalue).toMatch(

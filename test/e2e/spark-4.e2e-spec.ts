@@ -69,11 +69,6 @@ afterAll(async () => {
   await platform?.close();
 });
 
-const shownBy = ({ messages }: KernelTestClient) =>
-  messages
-    .filter(({ msg_type: type }) => /^(execute_result|display_data)$/.test(type))
-    .map(({ content }) => content.data);
-
 async function printed(job: Json): Promise<string> {
   expect({ status: job.job_status, reason: job.reason }).toMatchObject({ status: 'DONE' });
   return (await desk.log(job.job_id)).trim().split('\n').at(-1) ?? '';
@@ -132,7 +127,7 @@ describe('a cluster with the newest Spark', () => {
     return inNotebook('python3', sum, async (client) => {
       client.execute('one', sum);
       expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
-      expect(shownBy(client)).toEqual([{ 'text/plain': '499500' }]);
+      expect(client.shown('one')).toEqual([{ 'text/plain': '499500' }]);
     });
   });
 
@@ -141,7 +136,7 @@ describe('a cluster with the newest Spark', () => {
     return inNotebook('sql', sql, async (client) => {
       client.execute('one', sql);
       expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
-      expect(shownBy(client)).toEqual([
+      expect(client.shown('one')).toEqual([
         {
           'text/plain': expect.stringContaining(spark.sparkVersion),
           'text/html': expect.stringContaining('<td>2</td>'),
@@ -156,7 +151,7 @@ describe('a cluster with the newest Spark', () => {
     return inNotebook('scala', sum, async (client) => {
       client.execute('one', sum);
       expect((await client.replied('one')).content).toMatchObject({ status: 'ok' });
-      expect(shownBy(client)).toEqual([{ 'text/plain': '42' }]);
+      expect(client.shown('one')).toEqual([{ 'text/plain': '42' }]);
       expect(client.texts('one').join('')).toContain('val items: org.apache.spark.sql.Dataset[Item] = [price: int]\n');
       client.execute('two', 'val text: String = 5');
       expect((await client.replied('two')).content).toMatchObject({

@@ -74,4 +74,12 @@ export class KernelTestClient {
     const asked = streams.filter((one) => msgId === undefined || one.parent_header.msg_id === msgId);
     return asked.map((one) => one.content.text ?? '');
   }
+
+  /** Returns the data that a request showed, by media type. */
+  shown(msgId: string) {
+    return this.messages
+      .filter(({ msg_type: type }) => type === 'execute_result' || type === 'display_data')
+      .filter(({ parent_header: parent }) => parent.msg_id === msgId)
+      .map(({ content }) => content.data);
+  }
 }

@@ -7,11 +7,11 @@ import scala.tools.nsc.Settings
 import scala.tools.nsc.interpreter.IMain
 import scala.tools.nsc.interpreter.shell.{ReplCompletion, ReplReporterImpl, ShellConfig}
 
-/** What the interpreters of Scala 2.12 and 2.13 have in different forms. */
+/** Hides what differs between the interpreters of Scala 2.12 and 2.13. */
 object Repl {
   def open(settings: Settings, out: PrintWriter): IMain = new IMain(settings, new CellReporter(settings, out))
 
-  /** The position from which a candidate replaces the text before the cursor, and the candidates. */
+  /** Returns the position from which a candidate replaces the text before the cursor, and the candidates. */
   def complete(repl: IMain, code: String, cursor: Int): (Int, Seq[String]) = {
     val found = new ReplCompletion(repl).complete(code, cursor, filter = true)
     (found.cursor, found.candidates.map(_.name).distinct)
