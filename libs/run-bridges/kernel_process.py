@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+from spark_session import spark_submit
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 # Serializer of the messages between kernel and bridge.
 PACKER = "kernel_messages.packed"
@@ -209,13 +211,12 @@ class PipeKernel(KernelProcess):
     def __init__(self, jars, generation, folder, work):
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        submit = os.path.join(os.environ["SPARK_HOME"], "bin", "spark-submit")
         options = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))[:-1]
         pipes = ["/dev/fd/%d" % theirs_in, "/dev/fd/%d" % theirs_out]
         program = ["--class", "node.ScalaKernel", os.path.join(jars, "scala-kernel.jar")]
         # Images of earlier releases have a kernel that takes its interpreter from this jar.
         toree = os.path.join(jars, "toree.jar")
-        argv = [submit] + options + program + ([toree] if os.path.exists(toree) else []) + pipes
+        argv = [spark_submit()] + options + program + ([toree] if os.path.exists(toree) else []) + pipes
         env = {name: value for name, value in os.environ.items() if name != "PYSPARK_SUBMIT_ARGS"}
         try:
             # Cells run in the run's folder, not in the bridge's.

@@ -13,8 +13,11 @@ import time
 SPARK_ENDED = 70
 
 JVM_PID = "HANDED_JVM_PID"
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 # Written by the parent of the JVM.
-JVM_CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jvm-code")
+JVM_CODE = os.path.join(FOLDER, "jvm-code")
+# Starts Java with the options of this run. It is absent if the options need the launcher of Spark, whose JVM takes a third of a second.
+SUBMIT = os.path.join(FOLDER, "spark-submit")
 # Maximum time until the exit code of the JVM is written, and until it ends after a signal; seconds.
 CODE_TIMEOUT = 2
 END_TIMEOUT = 4
@@ -26,6 +29,11 @@ def find_pyspark():
     package = None if "pyspark" in sys.modules else importlib.util.find_spec("pyspark")
     if "pyspark" not in sys.modules and (package is None or os.path.dirname(os.path.realpath(package.origin)) != home):
         sys.path[:0] = sorted(glob.glob(os.path.join(home, "python", "lib", "*.zip")))
+
+
+def spark_submit():
+    """Returns the program that starts the JVM of this run."""
+    return SUBMIT if os.path.exists(SUBMIT) else os.path.join(os.environ["SPARK_HOME"], "bin", "spark-submit")
 
 
 class FailedSession:
@@ -205,7 +213,7 @@ class SessionStart:
             from pyspark.sql import SparkSession
 
             retry_connections()
-            gateway = launch_gateway(popen_kwargs={"stderr": self._log})
+            gateway = launch_gateway(popen_kwargs={"stderr": self._log, "executable": spark_submit()})
             if gateway.proc is None:
                 gateway.proc = HandedJvm.of_run()
             SparkContext._ensure_initialized(gateway=gateway)

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { driverJava } from './driver-java';
+import { driverJava, submitProgram } from './driver-java';
 
 describe('driverJava', () => {
   let sparkHome: string;
@@ -75,5 +76,21 @@ describe('driverJava', () => {
     rmSync(`${sparkHome}/jars/spark-core_2.12-3.5.9.jar`);
     writeFileSync(`${sparkHome}/jars/spark-core_2.12-3.5.1.jar`, '');
     expect(java()).toBeNull();
+  });
+
+  it('can be started by a program, which adds the words that it is called with', () => {
+    mkdirSync(`${sparkHome}/bin`);
+    const java = `#!/bin/sh\nprintf '%s\\n' "$PYTHONHASHSEED" "$SPARK_SCALA_VERSION" "$@"\n`;
+    writeFileSync(`${sparkHome}/bin/java`, java, { mode: 0o755 });
+    const env = { JAVA_HOME: sparkHome, SPARK_SUBMIT_OPTS: `-Da="b'c"` };
+    const options = [...MASTER, '--driver-memory', '2g'];
+    const program = submitProgram(sparkHome, '/work', env, options, '') ?? '';
+    writeFileSync(`${sparkHome}/bin/submit`, program, { mode: 0o755 });
+    const words = execFileSync(`${sparkHome}/bin/submit`, [...options, 'a $b'], { encoding: 'utf8' }).split('\n');
+    expect(words.slice(0, 2)).toEqual(['0', '2.12']);
+    expect(words).toEqual(expect.arrayContaining([`-Da=b'c`, '-Xmx2g']));
+    expect(words.slice(words.indexOf('-Xmx2g')).filter((word) => word === 'local[2]')).toHaveLength(1);
+    expect(words.slice(-3)).toEqual(['2g', 'a $b', '']);
+    expect(submitProgram(sparkHome, '/work', env, [...options, '--driver-class-path', '/a.jar'], '')).toBeNull();
   });
 });

@@ -3,6 +3,7 @@ import { entriesOf, installedSpark, isLeftToScripts, type JavaCommand, scriptVar
 import { LAST_CLASS_PATH } from './mounts';
 import { optionWords } from './option-words';
 import { isAmong, propertyKeys } from './properties-text';
+import { shellQuoted } from './shell-quoted';
 
 export const SUBMIT_CLASS = 'org.apache.spark.deploy.SparkSubmit';
 
@@ -53,6 +54,20 @@ export function withoutLauncher<T extends DriverCommand>(
   const java = handover ? driverJava(sparkHome, work, env, handover.arguments, properties) : null;
   if (!handover || java === null) return command;
   return { ...command, argv: [...handover.before, ...java.argv], env: { ...env, ...java.env } };
+}
+
+/**
+ * Returns the text of a program that takes the place of `spark-submit` where a run's own program starts its JVM; null if only
+ * `spark-submit` can do so. The program is called with these options, and maybe with more that do not concern the command line of a JVM.
+ */
+export function submitProgram(
+  ...[sparkHome, work, env, options, properties]: Parameters<typeof driverJava>
+): string | null {
+  const java = driverJava(sparkHome, work, env, options, properties);
+  if (java === null) return null;
+  const variables = Object.entries(java.env).map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`);
+  const argv = java.argv.slice(0, java.argv.length - options.length).map(shellQuoted);
+  return `#!/bin/sh\n${variables.join('')}exec ${argv.join(' ')} "$@"\n`;
 }
 
 /**

@@ -47,6 +47,11 @@ export function bridgeFiles(name: string, generated: string): { program: string;
   return { program: `${folder}/${name}`, files };
 }
 
+/** Returns the program that the others start Spark's JVM with instead of `spark-submit`. */
+export function bridgeSubmit(generated: string, content: string): GeneratedFile {
+  return { path: `${generated}/bridge/spark-submit`, content, isProgram: true };
+}
+
 function programs(): Readonly<Record<string, string>> {
   if (typeof RUN_BRIDGES !== 'undefined') return RUN_BRIDGES;
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));

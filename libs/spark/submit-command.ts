@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { type AcceleratorKind, INTERACTIVE_KINDS, type RunFile, type RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOptions } from './class-archive';
-import { DRIVER_MEMORY, withoutLauncher } from './driver-java';
+import { DRIVER_MEMORY, submitProgram, withoutLauncher } from './driver-java';
 import { DRIVER_PYTHON, driverPython, driverPythonPath, pythonOf, warmPython } from './driver-python';
 import { type FileList, fileUri, fileArguments, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
@@ -12,7 +12,7 @@ import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACT
 import { whyOwned } from './owned-properties';
 import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
 import { notesAboutBlanks, redacting, secretProperties, secretVariables } from './run-secrets';
-import { bridgeCommand, bridgeFiles, bridgeProgram } from './run-bridges';
+import { bridgeCommand, bridgeFiles, bridgeProgram, bridgeSubmit } from './run-bridges';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
@@ -244,8 +244,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
       driverMemory ?? propertyOf(DRIVER_MEMORY, conf, properties),
       accelerated,
     ),
-    ...(program.isWhole ? {} : { handover }),
+    ...(program.submitOptions ? {} : { handover }),
   };
+  files.push(...submitFiles(program, setup, command.env, propertiesOfFile));
   return withoutLauncher(command, runtime.sparkHome, paths.work, propertiesOfFile);
 }
 
@@ -273,8 +274,8 @@ interface Program {
   javaOptions: string[];
   stdin: string;
   env?: Record<string, string>;
-  /** True if it replaces `spark-submit` and its options. */
-  isWhole?: boolean;
+  /** The options with which it calls `spark-submit`, if it replaces the command. */
+  submitOptions?: readonly string[];
 }
 
 /** @param python the Python that the user's settings select for a driver */
@@ -329,8 +330,22 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
 }
 
 /** Returns a whole command line from that of `spark-submit` with its options. */
-function withProgram([submit = '', ...options]: readonly string[], { isWhole, first = [], argv }: Program): string[] {
-  return isWhole ? argv : [submit, ...first, ...options, ...argv];
+function withProgram(
+  [submit = '', ...options]: readonly string[],
+  { submitOptions, first = [], argv }: Program,
+): string[] {
+  return submitOptions ? argv : [submit, ...first, ...options, ...argv];
+}
+
+/** Returns the program that replaces `spark-submit` where the run's own program calls it. */
+function submitFiles(
+  { submitOptions }: Program,
+  { runtime: { sparkHome }, paths: { work, generated } }: SubmitSetup,
+  env: Record<string, string>,
+  properties: string,
+): GeneratedFile[] {
+  const content = submitOptions ? submitProgram(sparkHome, work, env, submitOptions, properties) : null;
+  return content === null ? [] : [bridgeSubmit(generated, content)];
 }
 
 function isShell({ kind }: RunSpec): boolean {
@@ -609,7 +624,7 @@ function servingProgram(
 ): Program {
   const { argv, env, files } = bridgeCommand(words, options, setup);
   const program = { files, javaOptions: [], stdin: '' };
-  if (!setup.isWarm) return { ...program, argv, env, isWhole: true };
+  if (!setup.isWarm) return { ...program, argv, env, submitOptions: options };
   const { paths, nodeEnv } = setup;
   const own = nodeEnv['PYTHONPATH'] ?? '';
   const workers = [isInstalling ? `${paths.work}/site-packages` : '', own].filter((entry) => entry !== '').join(':');

@@ -69,6 +69,11 @@ describe('a Python notebook', () => {
     ).toMatchObject({
       content: { data: { 'text/plain': '499500' } },
     });
+    const inJvm = '[spark._jvm.System.getenv(name) for name in ("SHLVL", "PYTHONHASHSEED")]';
+    client.execute('jvm', inJvm);
+    await client.replied('jvm');
+    // Any of Spark's scripts would count itself.
+    expect(client.shown('jvm')).toEqual([{ 'text/plain': "[None, '0']" }]);
     expect(await desk.outputsOf(conf, 'one')).toEqual([
       { type: 'text', Celloutput: 'hello\n' },
       { type: 'text', Celloutput: '42' },
@@ -250,6 +255,9 @@ describe('a Scala notebook', () => {
     client.execute('five', 'case class Item(price: Int)\nSeq(Item(1), Item(41)).toDS.map(_.price).reduce(_ + _)');
     expect((await client.replied('five')).content).toMatchObject({ status: 'ok' });
     expect(client.shown('five')).toEqual([{ 'text/plain': '42' }]);
+    client.execute('jvm', 'Seq("SHLVL", "PYTHONHASHSEED").map(sys.env.get)');
+    await client.replied('jvm');
+    expect(client.shown('jvm')[0]?.['text/plain']).toMatch(/List\(None, Some\(0\)\)/);
     client.execute('six', 'kernel.display.html("<b>bold</b>")\nSystem.out.println("from Java")\n"text\\n"');
     expect((await client.replied('six')).content).toMatchObject({ status: 'ok' });
     expect(client.shown('six')).toEqual([{ 'text/html': '<b>bold</b>' }, { 'text/plain': 'text\n' }]);
