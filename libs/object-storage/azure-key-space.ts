@@ -6,16 +6,27 @@ import {
   AnonymousCredential,
   type BlobItem,
   type BlobPrefix,
+  BlobSASPermissions,
+  BlobServiceClient,
   type BlockBlobClient,
   ContainerClient,
+  generateBlobSASQueryParameters,
   newPipeline,
   type RequestPolicyFactory,
   RestError,
-  type StorageSharedKeyCredential,
+  StorageSharedKeyCredential,
 } from '@azure/storage-blob';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
-import type { ObjectStoreError } from './object-store';
+import {
+  DOWNLOAD_TYPE,
+  type KeyInfo,
+  type KeyListRequest,
+  type KeyPage,
+  type KeySpace,
+  type KeyUpload,
+  type KeyUploadRequest,
+} from './key-space';
+import type { AddressOptions, ObjectStoreError } from './object-store';
 import { deleteInParallel } from './parallel-deletes';
 import type { Part } from './part-upload';
 import { errorField, storeFault } from './store-fault';
@@ -47,14 +58,18 @@ export class AzureKeySpace implements KeySpace {
   readonly maxParts = 50_000;
   readonly parallelParts = 3;
   private readonly container: ContainerClient;
+  private readonly service: BlobServiceClient;
+  private readonly credential: AzureLocation['credential'];
   private readonly secrets: readonly string[];
 
   constructor({ endpoint, container, credential, sas, secrets }: AzureLocation, agents: OutboundAgents) {
     this.secrets = secrets;
+    this.credential = credential;
     const pipeline = newPipeline(credential, { retryOptions: { maxTries: 3, maxRetryDelayInMs: 4_000 } });
     pipeline.factories.unshift(useAgent(endpoint.startsWith('https:') ? agents.https : agents.http));
     const query = sas === undefined ? '' : `?${sas}`;
     this.container = new ContainerClient(`${endpoint}/${encodeURIComponent(container)}${query}`, pipeline);
+    this.service = new BlobServiceClient(endpoint, pipeline);
   }
 
   async list({ prefix, delimited, token, limit }: KeyListRequest, abortSignal: AbortSignal): Promise<KeyPage> {
@@ -110,6 +125,33 @@ export class AzureKeySpace implements KeySpace {
       isDirectory: isDirectory(response.metadata),
     };
     return { info, lengthBytes, stream: response.readableStreamBody as Readable };
+  }
+
+  async address(
+    key: string,
+    { contentDisposition, validSeconds }: AddressOptions,
+    abortSignal: AbortSignal,
+  ): Promise<string | null> {
+    // A shared access signature cannot sign a narrower one, and must not be passed on itself.
+    if (this.credential instanceof AnonymousCredential) return null;
+    const expiresOn = new Date(Date.now() + validSeconds * 1_000);
+    const values = {
+      containerName: this.container.containerName,
+      blobName: key,
+      permissions: BlobSASPermissions.parse('r'),
+      expiresOn,
+      contentDisposition,
+      contentType: DOWNLOAD_TYPE,
+    };
+    const query =
+      this.credential instanceof StorageSharedKeyCredential
+        ? generateBlobSASQueryParameters(values, this.credential)
+        : generateBlobSASQueryParameters(
+            values,
+            await this.service.getUserDelegationKey(new Date(), expiresOn, { abortSignal }),
+            this.service.accountName,
+          );
+    return `${this.container.getBlobClient(key).url}?${query.toString()}`;
   }
 
   upload(request: KeyUploadRequest): KeyUpload {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import type { AddressOptions } from './object-store';
 
 /** A stored file: its key in the store, its length in bytes and the SHA-256 of its content in hex. */
 export interface StoredBlob {
@@ -33,6 +34,8 @@ export abstract class BlobStore {
   abstract write(source: Readable, maxBytes: number, expectedBytes?: number | null): Promise<StoredBlob>;
   /** Opens a blob or a range of it (`end` inclusive); throws `absent` if the store does not have it. */
   abstract read(key: string, range?: { start?: number; end?: number }): Promise<Readable>;
+  /** Returns an address from which anyone can read the blob for some time; null if the store has none. */
+  abstract addressOf(key: string, options: AddressOptions): Promise<string | null>;
   /** A blob that is already absent is not an error. */
   abstract delete(key: string): Promise<void>;
   /** Removes old blobs that `isUsed` does not claim; returns their number. One call may check only a part of the store. */

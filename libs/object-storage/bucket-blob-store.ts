@@ -9,7 +9,13 @@ import {
   type BlobProblem,
   type StoredBlob,
 } from './blob-store';
-import { type ObjectStore, ObjectStoreError, type ObjectStoreErrorCode, type StoreEntry } from './object-store';
+import {
+  type AddressOptions,
+  type ObjectStore,
+  ObjectStoreError,
+  type ObjectStoreErrorCode,
+  type StoreEntry,
+} from './object-store';
 
 /** Pages of a thousand objects that one sweep checks; the next sweep continues after them. */
 const MAX_PAGES_PER_SWEEP = 100;
@@ -48,6 +54,14 @@ export class BucketBlobStore extends BlobStore {
     const range = start === 0 && end === undefined ? undefined : { start, end };
     try {
       return (await this.store.read(this.path(key), { range })).stream;
+    } catch (error) {
+      throw asBlobError(error);
+    }
+  }
+
+  async addressOf(key: string, options: AddressOptions): Promise<string | null> {
+    try {
+      return await this.store.addressOf(this.path(key), options);
     } catch (error) {
       throw asBlobError(error);
     }

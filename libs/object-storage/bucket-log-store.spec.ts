@@ -26,6 +26,10 @@ class MemoryKeySpace implements KeySpace {
     };
   }
 
+  async address(): Promise<null> {
+    return null;
+  }
+
   async head(key: string): Promise<KeyInfo | null> {
     return this.info(key);
   }

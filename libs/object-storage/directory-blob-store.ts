@@ -67,6 +67,10 @@ export class DirectoryBlobStore extends BlobStore {
     return file.createReadStream(range);
   }
 
+  async addressOf(): Promise<null> {
+    return null;
+  }
+
   async delete(key: string): Promise<void> {
     await rm(this.path(key), { force: true });
   }

@@ -4,8 +4,16 @@ import { type Bucket, type FileMetadata, Storage } from '@google-cloud/storage';
 import { type AuthClient, JWT, OAuth2Client } from 'google-auth-library';
 import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
-import { ObjectStoreError } from './object-store';
+import {
+  DOWNLOAD_TYPE,
+  type KeyInfo,
+  type KeyListRequest,
+  type KeyPage,
+  type KeySpace,
+  type KeyUpload,
+  type KeyUploadRequest,
+} from './key-space';
+import { type AddressOptions, ObjectStoreError } from './object-store';
 import { deleteInParallel } from './parallel-deletes';
 import type { Part } from './part-upload';
 import { errorField, storeFault } from './store-fault';
@@ -117,6 +125,25 @@ export class GcsKeySpace implements KeySpace {
       contentType: header('content-type') ?? null,
     };
     return { info, lengthBytes, stream };
+  }
+
+  async address(key: string, { contentDisposition, validSeconds }: AddressOptions): Promise<string | null> {
+    const { client, endpoint, bucket } = this.location;
+    // Only a private key can sign without a call to Google.
+    if (!(client instanceof JWT) || client.email === undefined || client.key === undefined) return null;
+    const credentials = { client_email: client.email, private_key: client.key };
+    const signer = new Storage({ credentials, apiEndpoint: endpoint });
+    const [address] = await signer
+      .bucket(bucket)
+      .file(key)
+      .getSignedUrl({
+        version: 'v4',
+        action: 'read',
+        expires: Date.now() + validSeconds * 1_000,
+        responseDisposition: contentDisposition,
+        responseType: DOWNLOAD_TYPE,
+      });
+    return address;
   }
 
   upload(request: KeyUploadRequest): KeyUpload {

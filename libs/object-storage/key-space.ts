@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
-import type { ObjectStoreError } from './object-store';
+import type { AddressOptions, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
+
+/** The type of a download: a browser saves it, whatever type the object has. */
+export const DOWNLOAD_TYPE = 'application/octet-stream';
 
 /** An object as a provider describes it. */
 export interface KeyInfo {
@@ -60,6 +63,8 @@ export interface KeySpace {
     range: { start: number; end?: number } | null,
     signal: AbortSignal,
   ): Promise<{ info: KeyInfo; lengthBytes: number; stream: Readable }>;
+  /** Returns a signed address of the object; null if the credential cannot sign. */
+  address(key: string, options: AddressOptions, signal: AbortSignal): Promise<string | null>;
   upload(request: KeyUploadRequest): KeyUpload;
   /** Deletes at most 1000 keys; absent ones are not an error. */
   delete(keys: string[], signal: AbortSignal): Promise<void>;

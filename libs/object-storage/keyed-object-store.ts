@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { KeyInfo, KeyPage, KeySpace, KeyUploadRequest } from './key-space';
 import {
+  type AddressOptions,
   type CallOptions,
   type ListOptions,
   type ObjectStore,
@@ -87,6 +88,17 @@ export class KeyedObjectStore implements ObjectStore {
       entry: entryOf(info),
       stream: guardedStream(stream, { idleMs: this.timeouts.idleMs, lengthBytes, signal, fault }),
     };
+  }
+
+  async addressOf(path: string, options: AddressOptions): Promise<string | null> {
+    assertPath(path);
+    try {
+      return await this.call(options.signal, (callSignal) => this.keys.address(path, options, callSignal));
+    } catch (error) {
+      // Some credentials may read but not sign.
+      if (error instanceof ObjectStoreError && error.code === 'ACCESS_DENIED') return null;
+      throw error;
+    }
   }
 
   async write(path: string, source: Readable, options: WriteOptions): Promise<StoreEntry> {

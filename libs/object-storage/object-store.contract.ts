@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ObjectStore, ObjectStoreError, type StoreEntry, type StoreTimeouts } from './object-store';
 
 /** An adapter under test: an empty bucket of a real server. */
@@ -12,6 +13,8 @@ export interface StoreUnderTest {
   missingBucket: ObjectStore;
   /** The same bucket with a wrong secret; null if the server checks none. */
   wrongSecret: { store: ObjectStore; secret: string } | null;
+  /** A bucket whose addresses the server serves, and whether it checks their signatures. */
+  signer: { store: ObjectStore; isChecked: boolean };
   /** Opens the same store at another address. */
   at: (url: string, timeouts: StoreTimeouts) => ObjectStore;
   /** Lists unfinished uploads; null if the server cannot list them. */
@@ -191,6 +194,29 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
         expect(await store.stat(path)).toBeNull();
       },
     );
+
+    it('signs an address that sends one file as a download, to anyone and for some time', async () => {
+      const { store: signer, isChecked } = tested.signer;
+      const path = 'ü/a b+c?.html';
+      for (const one of [path, 'other'])
+        await signer.put(one, Buffer.from('<b>content</b>'), { overwrite: true, contentType: 'text/html' });
+      const contentDisposition = `attachment; filename="_.html"; filename*=UTF-8''%C3%BC.html`;
+      const addressOf = async (validSeconds: number) =>
+        (await signer.addressOf(path, { contentDisposition, validSeconds })) ?? '';
+      const address = await addressOf(60);
+      const response = await fetch(address);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('<b>content</b>');
+      expect(response.headers.get('content-disposition')).toBe(contentDisposition);
+      expect(response.headers.get('content-type')).toBe('application/octet-stream');
+      if (!isChecked) return;
+      const { pathname } = new URL(address);
+      const ofOther = address.replace(pathname, pathname.replace(/[^/]+\/[^/]+$/, 'other'));
+      const expired = await addressOf(1);
+      await delay(2_500);
+      for (const refused of [ofOther, expired]) expect((await fetch(refused)).status).toBe(403);
+      expect((await fetch(address, { method: 'DELETE' })).status).toBe(403);
+    });
 
     it.each(['', '/a', 'a/', 'a//b', '../a', 'a/../b', './a', 'a/.', 'a\nb', 'a\u0000', 'x'.repeat(1024), '\ud800'])(
       'refuses the path %j',

@@ -62,6 +62,14 @@ export interface WriteOptions extends PutOptions {
   sizeBytes?: number;
 }
 
+/** An address that is signed: each client that has it can read the file, without a credential. */
+export interface AddressOptions extends CallOptions {
+  /** The header Content-Disposition of the store's response. */
+  contentDisposition: string;
+  /** Time until the address expires, in seconds. */
+  validSeconds: number;
+}
+
 /**
  * The files of one bucket or container, opened with one credential. Nothing here holds a whole file in memory, and every
  * call ends: with its result, or with an {@link ObjectStoreError} at its deadline.
@@ -77,6 +85,11 @@ export interface ObjectStore {
   stat(path: string, options?: StatOptions): Promise<StoreEntry | null>;
   /** Throws `NOT_FOUND` if the path is absent or a directory, `INVALID_RANGE` if the range begins past the end. */
   read(path: string, options?: ReadOptions): Promise<StoreContent>;
+  /**
+   * Returns an address from which the file can be read for some time, whether or not it exists; null if the credential cannot
+   * sign one.
+   */
+  addressOf(path: string, options: AddressOptions): Promise<string | null>;
   /**
    * Stores the source as a file that appears whole or, after an error, not at all; parts that were sent are removed or,
    * on Azure, expire within a week. Without `overwrite` the store itself decides between two writers (`If-None-Match`,

@@ -13,9 +13,18 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
-import type { ObjectStoreError } from './object-store';
+import {
+  DOWNLOAD_TYPE,
+  type KeyInfo,
+  type KeyListRequest,
+  type KeyPage,
+  type KeySpace,
+  type KeyUpload,
+  type KeyUploadRequest,
+} from './key-space';
+import type { AddressOptions, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
 import { errorField, storeFault } from './store-fault';
 
@@ -40,11 +49,13 @@ export class S3KeySpace implements KeySpace {
   private readonly client: S3Client;
   private readonly bucket: string;
   private readonly secrets: readonly string[];
+  private readonly hasToken: boolean;
 
   constructor(location: S3Location, agents: OutboundAgents, timeoutMs: number) {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = location;
     this.bucket = bucket;
     this.secrets = [secretAccessKey, sessionToken ?? ''];
+    this.hasToken = sessionToken !== undefined;
     this.client = new S3Client({
       region,
       credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
@@ -111,6 +122,18 @@ export class S3KeySpace implements KeySpace {
       lengthBytes,
       stream: response.Body as Readable,
     };
+  }
+
+  async address(key: string, { contentDisposition, validSeconds }: AddressOptions): Promise<string | null> {
+    // The address would contain the token.
+    if (this.hasToken) return null;
+    const command = new GetObjectCommand({
+      Bucket: this.bucket,
+      Key: key,
+      ResponseContentDisposition: contentDisposition,
+      ResponseContentType: DOWNLOAD_TYPE,
+    });
+    return getSignedUrl(this.client, command, { expiresIn: validSeconds });
   }
 
   upload(request: KeyUploadRequest): KeyUpload {

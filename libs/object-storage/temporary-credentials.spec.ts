@@ -1,13 +1,20 @@
 import type { IncomingMessage } from 'node:http';
+import { BlobServiceClient, RestError, type ServiceGetUserDelegationKeyResponse } from '@azure/storage-blob';
 import { type LoopbackServer, serveOnLoopback } from '../../test/fakes/http/loopback-server';
 import { OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { AzureKeySpace, azureSasLocation } from './azure-key-space';
+import { AzureKeySpace, azureLocation, azureSasLocation } from './azure-key-space';
 import { GcsKeySpace, gcsTokenLocation } from './gcs-key-space';
 import { KeyedObjectStore } from './keyed-object-store';
 import type { KeySpace } from './key-space';
+import { S3KeySpace } from './s3-key-space';
 
 const { agents } = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
 const TIMEOUTS = { callMs: 20_000, idleMs: 20_000 };
+
+const DELEGATED = {
+  ...{ signedObjectId: 'principal', signedTenantId: 'tenant', signedService: 'b', signedVersion: '2023-11-03' },
+  ...{ signedStartsOn: new Date(), signedExpiresOn: new Date(), value: Buffer.from('key').toString('base64') },
+} as ServiceGetUserDelegationKeyResponse;
 
 describe('temporary credentials', () => {
   let server: LoopbackServer;
@@ -46,5 +53,52 @@ describe('temporary credentials', () => {
       url: `/lake/t/_delta_log/1.json?${sas}`,
       authorization: undefined,
     });
+  });
+
+  it('sign no address, which would contain them', async () => {
+    const keys = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'token' };
+    const s3 = { bucket: 'lake', endpoint: server.url, region: 'us-east-1', ...keys };
+    const google = { ...gcsTokenLocation({ bucket: 'lake', token: 'ya29.lent' }), endpoint: server.url };
+    const azure = azureSasLocation({ accountName: 'account1', container: 'lake', sas: 'sig=a' });
+    const spaces = [
+      new S3KeySpace(s3, agents, TIMEOUTS.callMs),
+      new GcsKeySpace(google, agents, TIMEOUTS.callMs),
+      new AzureKeySpace({ ...azure, endpoint: server.url }, agents),
+    ];
+    for (const space of spaces) {
+      const store = new KeyedObjectStore(space, TIMEOUTS);
+      expect(await store.addressOf('a', { contentDisposition: 'attachment', validSeconds: 60 })).toBeNull();
+    }
+  });
+});
+
+describe('a service principal of Azure', () => {
+  const keys = {
+    accountName: 'account1',
+    container: 'lake',
+    tenantId: 'tenant',
+    clientId: 'id',
+    clientSecret: 'secret',
+  };
+  const store = new KeyedObjectStore(new AzureKeySpace(azureLocation(keys), agents), TIMEOUTS);
+  const address = () => store.addressOf('a b/c', { contentDisposition: 'attachment', validSeconds: 60 });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  it('signs an address with a key that it is lent, for reading this file only', async () => {
+    const asked = jest.spyOn(BlobServiceClient.prototype, 'getUserDelegationKey').mockResolvedValue(DELEGATED);
+    const { origin, pathname, searchParams } = new URL((await address()) ?? '');
+    expect(`${origin}${pathname}`).toBe('https://account1.blob.core.windows.net/lake/a%20b/c');
+    const values = Object.fromEntries(searchParams);
+    expect(values).toMatchObject({ sp: 'r', sr: 'b', skoid: 'principal', rscd: 'attachment' });
+    expect(values['rsct']).toBe('application/octet-stream');
+    expect(Date.parse(values['se'] ?? '') - Date.now()).toBeLessThan(61_000);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('signs none if it may not get such a key', async () => {
+    const refusal = new RestError('no', { statusCode: 403, code: 'AuthorizationPermissionMismatch' });
+    jest.spyOn(BlobServiceClient.prototype, 'getUserDelegationKey').mockRejectedValue(refusal);
+    expect(await address()).toBeNull();
   });
 });

@@ -312,6 +312,8 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
       start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
         programs.fakeGcs,
         ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
+        // It serves signed addresses at this host only.
+        ...['-public-host', new URL(url).host],
         // On a file system, a file and a directory could not share a name.
         ...['-backend', 'memory', '-log-level', 'warn'],
       ]),

@@ -25,6 +25,7 @@ describeObjectStoreContract('Azure Blob Storage on azurite', async () => {
     store: open(container),
     missingBucket: open(newBucketName()),
     wrongSecret: { store: open(container, wrong), secret: wrong },
+    signer: { store: open(container), isChecked: true },
     at: (endpoint, timeouts) => open(container, accountKey, endpoint, timeouts),
     // Uncommitted blocks stay for a week and are not listed.
     unfinishedUploads: null,

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { JWT, PassThroughClient } from 'google-auth-library';
 import { GcsKeySpace } from '../../libs/object-storage/gcs-key-space';
 import { KeyedObjectStore } from '../../libs/object-storage/keyed-object-store';
@@ -22,10 +23,18 @@ describeObjectStoreContract('Google Cloud Storage on fake-gcs-server', async () 
   const wrong = '-----BEGIN PRIVATE KEY-----\nYS1zZWNyZXQtdGhhdC1pcy13cm9uZw==\n-----END PRIVATE KEY-----\n';
   const signedIn = { bucket, endpoint: url, client: new JWT({ email: 'a@b.example', key: wrong }), secrets: [wrong] };
   const refused = new GcsKeySpace(signedIn, outbound.agents, DEFAULT_STORE_TIMEOUTS.callMs);
+  const { privateKey: key } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const signer = { bucket, endpoint: url, client: new JWT({ email: 'a@b.example', key }), secrets: [key] };
+  const signing = new GcsKeySpace(signer, outbound.agents, DEFAULT_STORE_TIMEOUTS.callMs);
   return {
     store: open(bucket),
     missingBucket: open(newBucketName()),
     wrongSecret: { store: new KeyedObjectStore(refused, DEFAULT_STORE_TIMEOUTS), secret: wrong },
+    signer: { store: new KeyedObjectStore(signing, DEFAULT_STORE_TIMEOUTS), isChecked: false },
     at: (endpoint, timeouts) => open(bucket, endpoint, timeouts),
     // The API cannot list upload sessions.
     unfinishedUploads: null,

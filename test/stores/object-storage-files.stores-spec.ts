@@ -121,6 +121,10 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     });
     expect(await download.text()).toBe('a,b\n1,2\n');
 
+    const address = await files.addressOf({ file_id: id });
+    expect(address).toContain(`${bucket.access.bucket}/dir/sub/data.CSV?`);
+    if (bucket.servesAddresses) expect(await (await fetch(address)).text()).toBe('a,b\n1,2\n');
+
     const deleted = await files.delete({ file_id: id });
     expect(deleted).toMatchObject({ status: 201, body: { message: 'The file "dir/sub/data.CSV" is deleted.' } });
     expect((await events('deleteObjectStorageFile'))[0]).toMatchObject({ outcome: 'done', subject: { file_id: id } });
@@ -194,7 +198,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
   it('downloads a directory as a zip file, and deletes it with its content', async () => {
     for (const path of ['d/a.txt', 'd/sub/b.txt', 'other']) await put(path, `content of ${path}`);
     await files.upload('d/empty', { query: { is_dir: true } });
-    const download = await files.download({ file_path: 'd' });
+    const download = await files.download({ file_path: 'd', redirect: true });
     expect(download.headers.get('content-disposition')).toBe('attachment; filename="d.zip"');
     const content = unzip(Buffer.from(await download.arrayBuffer()));
     expect([...content]).toEqual([

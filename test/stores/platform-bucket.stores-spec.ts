@@ -55,6 +55,20 @@ describe('pods that share a bucket and no disk', () => {
     expect(await desk.log(jobId, 'stdout', { offset: log.length - 5 })).toBe(log.slice(-5));
   });
 
+  it('a client gets the address of a file in the bucket', async () => {
+    const query = { workspace_name: 'shared', file_path: 'words.txt', redirect: true };
+    const response = await client.request('GET', '/workspace/file/download', { query });
+    expect(response).toMatchObject({ status: 307, text: '' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const address = new URL(response.headers.get('location') ?? '');
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({
+      ...{ 'X-Amz-Expires': '300', 'response-content-disposition': 'attachment; filename="words.txt"' },
+      'response-content-type': 'application/octet-stream',
+    });
+    expect(address.pathname).toContain(`/${bucket.access.bucket}/files/`);
+    if (bucket.servesAddresses) expect(await (await fetch(address)).text()).toBe('of the workspace');
+  });
+
   it('files and logs are only in the bucket', async () => {
     const keys = await bucket.keys();
     expect(keys.filter((key) => key.startsWith('files/'))).toHaveLength(2);

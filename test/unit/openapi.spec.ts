@@ -205,7 +205,7 @@ describe('the OpenAPI document', () => {
       ['createWorkspace', [200, 400, 401, 403, 404, 409, 500, 'default']],
       ['listTokens', [200, 400, 401, 404, 500, 'default']],
       ['deleteMount', [201, 400, 401, 403, 404, 500, 'default']],
-      ['downloadWorkspaceFile', [200, 400, 401, 403, 404, 429, 500, 'default']],
+      ['downloadWorkspaceFile', [200, 307, 400, 401, 403, 404, 429, 500, 'default']],
     ])('of %s are %j', (id, statuses) => expect(statusesOf(id)).toEqual(statuses));
 
     it('are described once, unless the operation has codes of its own', () => {

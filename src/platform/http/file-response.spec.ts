@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Response } from 'express';
 import type { ZipEntry } from '../kernel/files/zip-stream';
-import { contentDisposition, sendFile, sendZip } from './file-response';
+import { contentDisposition } from '../kernel/files/content-disposition';
+import { sendFile, sendZip } from './file-response';
 
 describe('contentDisposition', () => {
   it.each([

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { FileContent, LogSlice } from '../kernel/files/content';
+import { contentDisposition } from '../kernel/files/content-disposition';
 import { firstByte } from '../kernel/files/first-byte';
 import { freeTransferred } from '../kernel/files/transfer-memory';
 import { type ZipEntry, zipStream } from '../kernel/files/zip-stream';
@@ -13,10 +14,18 @@ const LOG_OFFSET_HEADER = 'x-log-offset';
 export async function sendContent(response: Response, content: FileContent): Promise<void> {
   try {
     if (content.kind === 'file') await sendFile(response, content.stream, content);
+    else if (content.kind === 'address') redirect(response, content.address);
     else await sendZip(response, `${content.name}.zip`, content.entries);
   } catch (error) {
     throw content.asError(error);
   }
+}
+
+/** Sends the client to an address that only it may know. */
+function redirect(response: Response, address: string): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Location', address);
+  response.status(307).end();
 }
 
 /** Sends a part of a log as text. It has a Content-Disposition, because clients would take it for an error without one. */
@@ -80,21 +89,6 @@ export async function sendZip(response: Response, name: string, entries: AsyncIt
   await firstByte(zip);
   setFileHeaders(response, name, 'application/zip');
   await transfer(zip, response);
-}
-
-/** Returns the header with the quoted file name, and the extended form if a header cannot carry all its characters. */
-export function contentDisposition(name: string): string {
-  const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
-  const extended = plain === name ? '' : `; filename*=UTF-8''${percentEncoded(name)}`;
-  return `attachment; filename="${plain}"${extended}`;
-}
-
-/** Encodes a name by RFC 8187, which also encodes some characters that encodeURIComponent leaves. */
-function percentEncoded(name: string): string {
-  return encodeURIComponent(Buffer.from(name).toString()).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }
 
 function setFileHeaders(response: Response, name: string, contentType: string): void {

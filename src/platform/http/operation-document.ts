@@ -159,12 +159,19 @@ function responseDecorators(response: ResponseShape, status: number): (ClassDeco
   return [
     ...(response.kind === 'table' ? [extraModels(response.type)] : []),
     ApiResponse({ status, description: 'Done', ...responseOf(response) }),
+    ...(response.kind === 'binary' && response.canRedirect ? [ApiResponse(REDIRECT)] : []),
   ];
 }
 
 function extraModels(...types: Type<object>[]): ClassDecorator & MethodDecorator {
   return ApiExtraModels(...types) as ClassDecorator & MethodDecorator;
 }
+
+const REDIRECT = {
+  status: 307,
+  description: 'The object store sends the file',
+  headers: { Location: { description: 'Signed address of the file', schema: { type: 'string' } } },
+} as const;
 
 const PART_OF_LIST = { description: 'The list, or a page of it', headers: LIST_PAGE_HEADERS };
 

@@ -15,7 +15,9 @@ export type ResponseShape =
       items: { type: 'string' | 'object'; additionalProperties?: { type: 'string' } };
       isPaged: boolean;
     }
-  | { kind: 'message' | 'text' | 'binary' | 'events' | 'json' | 'none' };
+  /** `canRedirect` if a request can ask for an address of the bytes instead. */
+  | { kind: 'binary'; canRedirect?: boolean }
+  | { kind: 'message' | 'text' | 'events' | 'json' | 'none' };
 
 export interface OperationOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

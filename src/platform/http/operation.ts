@@ -46,6 +46,8 @@ export const Responses = {
   message: { kind: 'message' } as ResponseShape,
   text: { kind: 'text' } as ResponseShape,
   binary: { kind: 'binary' } as ResponseShape,
+  /** Bytes, or the address of a store that sends them; see {@link DownloadQuery}. */
+  download: { kind: 'binary', canRedirect: true } as ResponseShape,
   /** Server-sent events without end. */
   events: { kind: 'events' } as ResponseShape,
   anyJson: { kind: 'json' } as ResponseShape,

@@ -86,6 +86,15 @@ export class FileClient {
     return this.call('DELETE', '/file', query);
   }
 
+  /** Returns the signed address of a file. */
+  async addressOf(query: Query): Promise<string> {
+    const url = this.urlOf('/file/download', { ...query, redirect: true });
+    const response = await fetch(url, { headers: this.headers, redirect: 'manual' });
+    expect({ status: response.status, text: await response.text() }).toEqual({ status: 307, text: '' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    return response.headers.get('location') ?? '';
+  }
+
   download(query: Query, signal?: AbortSignal): Promise<Response> {
     return fetch(this.urlOf('/file/download', query), { headers: this.headers, signal });
   }

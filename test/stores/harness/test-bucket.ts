@@ -17,6 +17,8 @@ export interface TestBucket {
   /** The access that the platform uses. */
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };
+  /** False if the store cannot check the signature of an address, and answers it with an error. */
+  readonly servesAddresses: boolean;
   put(key: string, content?: string | Buffer): Promise<void>;
   remove(key: string): Promise<void>;
   /** Returns the sorted keys. */
@@ -28,6 +30,7 @@ export interface TestBucket {
 
 export class S3Bucket implements TestBucket {
   private readonly server = storeServers().s3;
+  readonly servesAddresses = this.server.name === 'MinIO';
   private readonly name = newBucketName();
   private readonly client: S3Client;
 
@@ -94,6 +97,7 @@ export class S3Bucket implements TestBucket {
 
 /** A bucket of fake-gcs-server, which accepts all credentials; {@link GoogleSignIn} checks them. */
 export class GcsBucket implements TestBucket {
+  readonly servesAddresses = true;
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };
   private readonly name = newBucketName();
@@ -160,6 +164,7 @@ export class GcsBucket implements TestBucket {
 
 /** A container of azurite, which has no service principals: the account's key stands in for the secret of one. */
 export class AzureContainer implements TestBucket {
+  readonly servesAddresses = true;
   readonly access: BucketAccess;
   readonly wrongSecret: { access: BucketAccess; secret: string };
   private readonly client: ContainerClient;

@@ -12,6 +12,7 @@ import {
   RelocateFileQuery,
   RenameFileQuery,
   UploadQuery,
+  WorkspaceFileDownloadQuery,
   WorkspaceFileListQuery,
   WorkspaceFileRead,
   WorkspaceFileSearchQuery,
@@ -182,14 +183,14 @@ export class WorkspaceFilesController {
       'Sends the bytes of a file, or a zip file of a directory. The name is in the header Content-Disposition.',
     tag,
     access: view,
-    response: Responses.binary,
+    response: Responses.download,
   })
   async download(
     @InWorkspace() scope: WorkspaceScope,
-    @Query() query: WorkspaceFileSelector,
+    @Query() query: WorkspaceFileDownloadQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(response, await this.files.download(scope, query));
+    await sendContent(response, await this.files.download(scope, query, query.redirect));
   }
 
   @Operation({

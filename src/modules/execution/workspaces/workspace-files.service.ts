@@ -7,6 +7,7 @@ import type { WorkspaceContext, WorkspaceScope } from '../../../platform/kernel/
 import { conflict, DomainError, invalid, notFound } from '../../../platform/kernel/errors/domain-error';
 import type { Message } from '../../../platform/kernel/dto/response-fields';
 import type { FileContent } from '../../../platform/kernel/files/content';
+import { downloadAddress } from '../../../platform/kernel/files/download-address';
 import type { ZipContent, ZipEntry } from '../../../platform/kernel/files/zip-stream';
 import type { Page } from '../../../platform/kernel/dto/page';
 import { assertUploadSize, type Upload, type UploadBody } from '../../../platform/http/upload-body';
@@ -235,8 +236,10 @@ export class WorkspaceFilesService {
     return this.contentOf(file);
   }
 
-  async download(scope: WorkspaceScope, selector: FileSelector): Promise<FileContent> {
+  async download(scope: WorkspaceScope, selector: FileSelector, isRedirected: boolean): Promise<FileContent> {
     const file = await this.repository.select(scope, selector);
+    const address = isRedirected && !file.is_dir ? await this.addressOf(file) : null;
+    if (address !== null) return { kind: 'address', name: file.name, address, asError: asDomainError };
     if (!file.is_dir) return this.fileContent(file);
     return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
@@ -278,6 +281,10 @@ export class WorkspaceFilesService {
 
   private async fileContent(file: WorkspaceFileRow): Promise<FileContent> {
     return { kind: 'file', name: file.name, asError: asDomainError, ...(await this.contentOf(file)) };
+  }
+
+  private addressOf({ blob_key: key, name }: WorkspaceFileRow): Promise<string | null> {
+    return mapStoreErrors(this.blobs.addressOf(key ?? '', downloadAddress(name)));
   }
 
   private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {

@@ -13,6 +13,8 @@ export type FileContent = { name: string; asError: AsError } &
   (
     | { kind: 'file'; stream: Readable; sizeBytes: number | null }
     | { kind: 'directory'; entries: AsyncIterable<ZipEntry> }
+    /** The object store sends the file to each client that has the address. */
+    | { kind: 'address'; address: string }
   );
 
 /** Bytes from the first one to before the end. */

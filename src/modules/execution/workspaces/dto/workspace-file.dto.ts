@@ -1,5 +1,7 @@
+import { IntersectionType } from '@nestjs/swagger';
 import { invalid } from '../../../../platform/kernel/errors/domain-error';
 import { ReadAudit, WriteAudit } from '../../../../platform/kernel/dto/response-fields';
+import { DownloadQuery } from '../../../../platform/kernel/dto/download';
 import { Field, Param } from '../../../../platform/kernel/dto/fields';
 import { About } from '../../../../platform/kernel/dto/schemas';
 import { RecordSelectorQuery } from '../../../../platform/kernel/dto/selector';
@@ -9,6 +11,8 @@ export class WorkspaceFileSelector extends RecordSelectorQuery('workspace') {
   @Param.id() file_id?: number;
   @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) file_path?: string;
 }
+
+export class WorkspaceFileDownloadQuery extends IntersectionType(WorkspaceFileSelector, DownloadQuery) {}
 
 export class WorkspaceFileListQuery extends WorkspaceFileSelector {
   @Param.boolean({ description: 'true lists only directories, false only files' }) is_dir?: boolean;

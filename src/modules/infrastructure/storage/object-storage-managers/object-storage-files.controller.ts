@@ -10,6 +10,7 @@ import { Responses, Operation } from '../../../../platform/http/operation';
 import type { Page } from '../../../../platform/kernel/dto/page';
 import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../../../platform/http/upload-body';
 import {
+  ObjectStorageDownloadQuery,
   ObjectStorageFileListQuery,
   ObjectStorageFileRead,
   ObjectStorageFileSearchQuery,
@@ -123,11 +124,11 @@ export class ObjectStorageFilesController {
       'Sends the bytes of a file, or a zip file of a directory. The name is in the header Content-Disposition.',
     tag,
     access: Allow.tenant(),
-    response: Responses.binary,
+    response: Responses.download,
   })
   async download(
     @CurrentScope() scope: TenantScope,
-    @Query() query: ObjectStorageFileSelector,
+    @Query() query: ObjectStorageDownloadQuery,
     @Res() response: Response,
   ): Promise<void> {
     await sendContent(response, await this.files.download(scope, query));

@@ -6,6 +6,7 @@ import { conflict, invalid, notFound } from '../../../../platform/kernel/errors/
 import { ancestorsOf, invalidPath, nameOf } from '../../../../platform/kernel/files/file-path';
 import type { Message } from '../../../../platform/kernel/dto/response-fields';
 import type { FileContent } from '../../../../platform/kernel/files/content';
+import { downloadAddress } from '../../../../platform/kernel/files/download-address';
 import type { ZipContent, ZipEntry } from '../../../../platform/kernel/files/zip-stream';
 import { type Page, pageOf, type PageRequest } from '../../../../platform/kernel/dto/page';
 import { type RecordSelector, selectorFrom } from '../../../../platform/kernel/dto/selector';
@@ -13,6 +14,7 @@ import { assertUploadSize, type Upload, type UploadBody } from '../../../../plat
 import { UploadSlots } from '../../../../platform/http/upload-slots';
 import { Transactions } from '../../../../platform/kernel/persistence/transactions';
 import type {
+  ObjectStorageDownloadQuery,
   ObjectStorageFileListQuery,
   ObjectStorageFileRead,
   ObjectStorageFileSelector,
@@ -110,9 +112,11 @@ export class ObjectStorageFilesService {
   }
 
   /** Opens a file, or a directory as a zip file. */
-  async download(scope: TenantScope, query: ObjectStorageFileSelector): Promise<FileContent> {
+  async download(scope: TenantScope, query: ObjectStorageDownloadQuery): Promise<FileContent> {
     const opened = await this.open(scope, selectorOf(query));
     const entry = await this.entry(opened, await this.targetOfOne(scope, opened, query));
+    const address = query.redirect && entry.kind === 'file' ? await addressOf(opened.store, entry.path) : null;
+    if (address !== null) return { kind: 'address', name: nameOf(entry.path), address, asError: fromStore };
     if (entry.kind === 'file') return fileContent(opened.store, entry.path);
     const entries = zipEntries(opened.store, entry.path);
     return { kind: 'directory', name: nameOf(entry.path), entries, asError: fromStore };
@@ -254,6 +258,10 @@ export class ObjectStorageFilesService {
 
 async function fileContent(store: ObjectStore, path: string): Promise<FileContent> {
   return { kind: 'file', name: nameOf(path), asError: fromStore, ...(await ofStore(contentOf(store, path))) };
+}
+
+function addressOf(store: ObjectStore, path: string): Promise<string | null> {
+  return ofStore(store.addressOf(path, downloadAddress(nameOf(path))));
 }
 
 async function* zipEntries(store: ObjectStore, directory: string): AsyncGenerator<ZipEntry> {

@@ -2,6 +2,7 @@ import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../../platform/kernel/dto/response-fields';
 import { Field, Param } from '../../../../../platform/kernel/dto/fields';
 import { About } from '../../../../../platform/kernel/dto/schemas';
+import { DownloadQuery } from '../../../../../platform/kernel/dto/download';
 import { PageQuery } from '../../../../../platform/kernel/dto/page';
 import { ObjectStorageManagerSelector } from './object-storage-manager.dto';
 import { ObjectStorageManagerRef } from '../object-storage-managers.joins';
@@ -12,6 +13,8 @@ export class ObjectStorageFileSelector extends ObjectStorageManagerSelector {
   @Param.text({ description: 'Path below the root, with or without a leading slash, or a full_file_path' })
   file_path?: string;
 }
+
+export class ObjectStorageDownloadQuery extends IntersectionType(ObjectStorageFileSelector, DownloadQuery) {}
 
 export class ObjectStorageFileListQuery extends IntersectionType(ObjectStorageFileSelector, PageQuery) {
   @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
