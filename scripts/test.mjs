@@ -56,6 +56,9 @@ const JEST_FLAGS = ['--single-threaded', '--initial-old-space-size=600'];
 const SPARK_FILES =
   'e2e/(cluster-sizes|console-sql|daemons|functions|job-.*|jobs|kernel-bridge|node-load|notebooks|thrift-sql|warm-drivers)[.]';
 
+/** Files of stores whose nodes run Spark. Spark 4.3 has no Delta and no Iceberg yet, so the others stay with the quickstart's Spark. */
+const SPARK_STORE_FILES = 'stores/(cloud-mounts|mounts)[.]';
+
 /** Phases in the order in which they begin, as far as there is room; the longest come first. @type {Phase[]} */
 const PHASES = [
   // Its limit covers the download of Java and Spark.
@@ -145,6 +148,16 @@ const PHASES = [
       const needs = /** @type {Need[]} */ (['services', 'spark-4', 'sql-client', 'python-sdk', 'clouds', 'build']);
       return step.jest('e2e', ['--maxWorkers=2', '--testPathIgnorePatterns=[.]long[.]'], needs, SPARK_FILES);
     },
+  },
+  // Shows the same of the phase stores.
+  {
+    name: 'spark-4-stores',
+    limit: 30 * MINUTE,
+    processes: 2,
+    long: true,
+    after: ['build'],
+    needs: ['runtime', 'store-servers'],
+    action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'spark-4', 'stores'], SPARK_STORE_FILES),
   },
   {
     name: 'attacks',

@@ -86,6 +86,11 @@ describe('hadoopStore', () => {
       target: 'gs://sales/a/b',
       scope: 'Google Cloud Storage',
       properties: {
+        'fs.gs.block.size': '67108864',
+        'fs.gs.inputstream.inplace.seek.limit': '8388608',
+        'fs.gs.inputstream.min.range.request.size': '2097152',
+        'fs.gs.outputstream.buffer.size': '8388608',
+        'fs.gs.rewrite.max.chunk.size': '536870912',
         'fs.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem',
         'fs.AbstractFileSystem.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFS',
         'fs.gs.auth.service.account.enable': 'true',
@@ -105,6 +110,7 @@ describe('hadoopStore', () => {
       scope: `the storage account ${host}`,
       properties: {
         'fs.azure.buffer.dir': `${BUFFER}/abfs`,
+        'fs.azure.metrics.collection.enabled': 'false',
         [`fs.azure.account.auth.type.${host}`]: 'OAuth',
         [`fs.azure.account.oauth.provider.type.${host}`]:
           'org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider',

@@ -80,11 +80,24 @@ function s3Name(name: string, bucketPrefix: string): string {
   return option === undefined ? name : bucketPrefix + (RENAMED[option] ?? option);
 }
 
+/**
+ * Hadoop 3.5 has a client of its own for Google, whose defaults are sizes such as `64m`. That of Google accepts only bytes, and reads
+ * the same names; these are its own defaults.
+ */
+const GOOGLE_SIZES = {
+  'fs.gs.block.size': String(64 * 2 ** 20),
+  'fs.gs.inputstream.inplace.seek.limit': String(8 * 2 ** 20),
+  'fs.gs.inputstream.min.range.request.size': String(2 * 2 ** 20),
+  'fs.gs.outputstream.buffer.size': String(8 * 2 ** 20),
+  'fs.gs.rewrite.max.chunk.size': String(512 * 2 ** 20),
+};
+
 function googleStore(mount: RunMount): HadoopStore {
   return {
     target: `gs://${mount.bucket}/${mount.path}`,
     scope: 'Google Cloud Storage',
     properties: {
+      ...GOOGLE_SIZES,
       'fs.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem',
       'fs.AbstractFileSystem.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFS',
       'fs.gs.auth.service.account.enable': 'true',
@@ -113,7 +126,13 @@ function azureStore(mount: RunMount): HadoopStore {
   return {
     target: `abfss://${mount.bucket}@${host}/${mount.path}`,
     scope: `the storage account ${host}`,
-    properties: { 'fs.azure.buffer.dir': `${BUFFER_ROOT}/abfs`, ...own, ...Object.fromEntries(extra) },
+    properties: {
+      'fs.azure.buffer.dir': `${BUFFER_ROOT}/abfs`,
+      // Hadoop 3.5 collects metrics of its own in threads for which the JVM would wait at the end of a run, forever.
+      'fs.azure.metrics.collection.enabled': 'false',
+      ...own,
+      ...Object.fromEntries(extra),
+    },
   };
 }
 
