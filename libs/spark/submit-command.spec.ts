@@ -27,7 +27,6 @@ const DEFAULTS = [
   ...['--conf', 'spark.jars.ivy=/run/home/.ivy2', '--conf', `spark.redaction.regex=${REDACTED}`],
   ...['--conf', 'spark.executor.metrics.pollingInterval=1s'],
 ];
-const EXITS = ['--conf', 'spark.submit.callSystemExitOnMainExit=true'];
 const DRIVER_PYTHON = '/run/generated/driver-python';
 const STARTS_PYTHON = ['--conf', `spark.pyspark.driver.python=${DRIVER_PYTHON}`];
 /** The files of a Python run, without the wrapper of its Python. */
@@ -221,18 +220,10 @@ describe('submitCommand on a cluster with a secret', () => {
 });
 
 describe('submitCommand', () => {
-  it('ends a program in Python, but none in Java, whatever threads it leaves behind', () => {
-    const ends = (change: Partial<RunSpec>) =>
-      command(change).argv.includes('spark.submit.callSystemExitOnMainExit=true');
-    expect(ends({})).toBe(true);
-    expect(ends({ conf: ['spark.submit.callSystemExitOnMainExit=false'] })).toBe(false);
-    expect(ends({ kind: 'jar', class_name: 'App' })).toBe(false);
-  });
-
   it('submits a Python file with its arguments unchanged', () => {
     expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
       '/spark/bin/spark-submit',
-      ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...EXITS, ...OWN],
+      ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...OWN],
       ...[...STARTS_PYTHON, '/run/staging/0/main.py', 'a b', '--x', '$(y)'],
     ]);
   });

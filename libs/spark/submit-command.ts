@@ -499,7 +499,7 @@ const DECOMMISSION: readonly [string, string][] = [
 
 /** Returns the platform's defaults for properties that the user does not set. `set` holds the keys that the user sets. */
 function defaultProperties(
-  { kind, master }: RunSpec,
+  { master }: RunSpec,
   { runtime, paths }: SubmitSetup,
   set: ReadonlySet<string>,
   secretKeys: ReadonlySet<string>,
@@ -515,9 +515,6 @@ function defaultProperties(
     ['spark.executor.metrics.pollingInterval', '1s'],
   ];
   if (master.startsWith('spark://')) defaults.push(...DECOMMISSION);
-  // Spark 4 has this setting. A driver would wait, as long as its run may take, for threads that a library left behind. The end of a
-  // program in Java may not mean the end of its run, and its error would be lost.
-  if (kind === 'python' || kind === 'sql') defaults.push(['spark.submit.callSystemExitOnMainExit', 'true']);
   const archive = classArchiveOptions(runtime.classArchive);
   if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
   return defaults.filter(([key]) => !set.has(key));

@@ -19,9 +19,6 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
 print(${CLASS_ARCHIVES})
 print("SPARK", spark.version, spark.range(1000).selectExpr("sum(id)").first()[0], flush=True)
-# A thread for which a JVM waits when it ends.
-java = spark._jvm.java
-java.util.concurrent.Executors.newSingleThreadExecutor().execute(java.lang.Thread())
 `;
 
 const JAR = `
