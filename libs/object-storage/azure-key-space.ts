@@ -17,15 +17,7 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import {
-  DOWNLOAD_TYPE,
-  type KeyInfo,
-  type KeyListRequest,
-  type KeyPage,
-  type KeySpace,
-  type KeyUpload,
-  type KeyUploadRequest,
-} from './key-space';
+import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
 import type { AddressOptions, ObjectStoreError } from './object-store';
 import { deleteInParallel } from './parallel-deletes';
 import type { Part } from './part-upload';
@@ -129,7 +121,7 @@ export class AzureKeySpace implements KeySpace {
 
   async address(
     key: string,
-    { contentDisposition, validSeconds }: AddressOptions,
+    { contentDisposition, contentType, validSeconds }: AddressOptions,
     abortSignal: AbortSignal,
   ): Promise<string | null> {
     // A shared access signature cannot sign a narrower one, and must not be passed on itself.
@@ -141,7 +133,7 @@ export class AzureKeySpace implements KeySpace {
       permissions: BlobSASPermissions.parse('r'),
       expiresOn,
       contentDisposition,
-      contentType: DOWNLOAD_TYPE,
+      contentType,
     };
     const query =
       this.credential instanceof StorageSharedKeyCredential

@@ -4,15 +4,7 @@ import { type Bucket, type FileMetadata, Storage } from '@google-cloud/storage';
 import { type AuthClient, JWT, OAuth2Client } from 'google-auth-library';
 import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import {
-  DOWNLOAD_TYPE,
-  type KeyInfo,
-  type KeyListRequest,
-  type KeyPage,
-  type KeySpace,
-  type KeyUpload,
-  type KeyUploadRequest,
-} from './key-space';
+import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
 import { type AddressOptions, ObjectStoreError } from './object-store';
 import { deleteInParallel } from './parallel-deletes';
 import type { Part } from './part-upload';
@@ -127,7 +119,10 @@ export class GcsKeySpace implements KeySpace {
     return { info, lengthBytes, stream };
   }
 
-  async address(key: string, { contentDisposition, validSeconds }: AddressOptions): Promise<string | null> {
+  async address(
+    key: string,
+    { contentDisposition, contentType, validSeconds }: AddressOptions,
+  ): Promise<string | null> {
     const { client, endpoint, bucket } = this.location;
     // Only a private key can sign without a call to Google.
     if (!(client instanceof JWT) || client.email === undefined || client.key === undefined) return null;
@@ -141,7 +136,7 @@ export class GcsKeySpace implements KeySpace {
         action: 'read',
         expires: Date.now() + validSeconds * 1_000,
         responseDisposition: contentDisposition,
-        responseType: DOWNLOAD_TYPE,
+        responseType: contentType,
       });
     return address;
   }

@@ -2,9 +2,6 @@ import type { Readable } from 'node:stream';
 import type { AddressOptions, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
 
-/** The type of a download: a browser saves it, whatever type the object has. */
-export const DOWNLOAD_TYPE = 'application/octet-stream';
-
 /** An object as a provider describes it. */
 export interface KeyInfo {
   key: string;

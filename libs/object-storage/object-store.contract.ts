@@ -201,8 +201,9 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       for (const one of [path, 'other'])
         await signer.put(one, Buffer.from('<b>content</b>'), { overwrite: true, contentType: 'text/html' });
       const contentDisposition = `attachment; filename="_.html"; filename*=UTF-8''%C3%BC.html`;
+      const headers = { contentDisposition, contentType: 'application/octet-stream' };
       const addressOf = async (validSeconds: number) =>
-        (await signer.addressOf(path, { contentDisposition, validSeconds })) ?? '';
+        (await signer.addressOf(path, { ...headers, validSeconds })) ?? '';
       const address = await addressOf(60);
       const response = await fetch(address);
       expect(response.status).toBe(200);

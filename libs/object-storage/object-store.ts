@@ -62,10 +62,11 @@ export interface WriteOptions extends PutOptions {
   sizeBytes?: number;
 }
 
-/** An address that is signed: each client that has it can read the file, without a credential. */
+/** A signed address: each client that has it can read the file, without a credential. */
 export interface AddressOptions extends CallOptions {
-  /** The header Content-Disposition of the store's response. */
+  /** The headers Content-Disposition and Content-Type of the store's response. */
   contentDisposition: string;
+  contentType: string;
   /** Time until the address expires, in seconds. */
   validSeconds: number;
 }

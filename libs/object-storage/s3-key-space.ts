@@ -15,15 +15,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
-import {
-  DOWNLOAD_TYPE,
-  type KeyInfo,
-  type KeyListRequest,
-  type KeyPage,
-  type KeySpace,
-  type KeyUpload,
-  type KeyUploadRequest,
-} from './key-space';
+import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
 import type { AddressOptions, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
 import { errorField, storeFault } from './store-fault';
@@ -124,14 +116,17 @@ export class S3KeySpace implements KeySpace {
     };
   }
 
-  async address(key: string, { contentDisposition, validSeconds }: AddressOptions): Promise<string | null> {
+  async address(
+    key: string,
+    { contentDisposition, contentType, validSeconds }: AddressOptions,
+  ): Promise<string | null> {
     // The address would contain the token.
     if (this.hasToken) return null;
     const command = new GetObjectCommand({
       Bucket: this.bucket,
       Key: key,
       ResponseContentDisposition: contentDisposition,
-      ResponseContentType: DOWNLOAD_TYPE,
+      ResponseContentType: contentType,
     });
     return getSignedUrl(this.client, command, { expiresIn: validSeconds });
   }

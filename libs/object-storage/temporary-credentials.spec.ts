@@ -11,6 +11,8 @@ import { S3KeySpace } from './s3-key-space';
 const { agents } = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
 const TIMEOUTS = { callMs: 20_000, idleMs: 20_000 };
 
+const ADDRESS = { contentDisposition: 'attachment', contentType: 'application/octet-stream', validSeconds: 60 };
+
 const DELEGATED = {
   ...{ signedObjectId: 'principal', signedTenantId: 'tenant', signedService: 'b', signedVersion: '2023-11-03' },
   ...{ signedStartsOn: new Date(), signedExpiresOn: new Date(), value: Buffer.from('key').toString('base64') },
@@ -67,7 +69,7 @@ describe('temporary credentials', () => {
     ];
     for (const space of spaces) {
       const store = new KeyedObjectStore(space, TIMEOUTS);
-      expect(await store.addressOf('a', { contentDisposition: 'attachment', validSeconds: 60 })).toBeNull();
+      expect(await store.addressOf('a', ADDRESS)).toBeNull();
     }
   });
 });
@@ -81,7 +83,7 @@ describe('a service principal of Azure', () => {
     clientSecret: 'secret',
   };
   const store = new KeyedObjectStore(new AzureKeySpace(azureLocation(keys), agents), TIMEOUTS);
-  const address = () => store.addressOf('a b/c', { contentDisposition: 'attachment', validSeconds: 60 });
+  const address = () => store.addressOf('a b/c', ADDRESS);
 
   afterEach(() => jest.restoreAllMocks());
 

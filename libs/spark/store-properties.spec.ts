@@ -90,7 +90,6 @@ describe('hadoopStore', () => {
         'fs.gs.inputstream.inplace.seek.limit': '8388608',
         'fs.gs.inputstream.min.range.request.size': '2097152',
         'fs.gs.outputstream.buffer.size': '8388608',
-        'fs.gs.rewrite.max.chunk.size': '536870912',
         'fs.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem',
         'fs.AbstractFileSystem.gs.impl': 'com.google.cloud.hadoop.fs.gcs.GoogleHadoopFS',
         'fs.gs.auth.service.account.enable': 'true',

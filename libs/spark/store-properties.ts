@@ -89,7 +89,6 @@ const GOOGLE_SIZES = {
   'fs.gs.inputstream.inplace.seek.limit': String(8 * 2 ** 20),
   'fs.gs.inputstream.min.range.request.size': String(2 * 2 ** 20),
   'fs.gs.outputstream.buffer.size': String(8 * 2 ** 20),
-  'fs.gs.rewrite.max.chunk.size': String(512 * 2 ** 20),
 };
 
 function googleStore(mount: RunMount): HadoopStore {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { FileContent, LogSlice } from '../kernel/files/content';
-import { contentDisposition } from '../kernel/files/content-disposition';
+import { contentDisposition, DOWNLOAD_TYPE } from '../kernel/files/content-disposition';
 import { firstByte } from '../kernel/files/first-byte';
 import { freeTransferred } from '../kernel/files/transfer-memory';
 import { type ZipEntry, zipStream } from '../kernel/files/zip-stream';
@@ -58,7 +58,7 @@ export async function sendFile(
 ): Promise<void> {
   response.once('close', () => source.destroy());
   await firstByte(source);
-  setFileHeaders(response, name, 'application/octet-stream');
+  setFileHeaders(response, name, DOWNLOAD_TYPE);
   if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
   await transfer(source, response);
 }

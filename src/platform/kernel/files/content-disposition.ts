@@ -1,3 +1,6 @@
+/** The type of a download: a browser saves it, whatever type the file has. */
+export const DOWNLOAD_TYPE = 'application/octet-stream';
+
 /** Returns the header with the quoted file name, and the extended form if a header cannot carry all its characters. */
 export function contentDisposition(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
